@@ -1,0 +1,72 @@
+# The API Surface. `make` alone lists what can be made.
+PYTHON ?= python3
+BIN := .venv/bin
+PY := $(BIN)/python
+NOTEBOOKS = $(sort $(wildcard book/*.ipynb))
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help book test test-pages test-live notebook serve save run record lock clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+# --- the environment -------------------------------------------------------------
+# One stamp per lock: a target installs only what it needs, once.
+
+.venv/.stamp: requirements/book.lock pyproject.toml
+	@$(PYTHON) tools/check_python.py
+	@echo "==> creating .venv from requirements/book.lock (about a minute, once)"
+	@test -x $(PY) || $(PYTHON) -m venv .venv
+	$(PY) -m pip install --disable-pip-version-check --require-hashes -r requirements/book.lock
+	$(PY) -m pip install --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.stamp-%: requirements/%.lock .venv/.stamp
+	@echo "==> adding requirements/$*.lock to .venv"
+	$(PY) -m pip install --disable-pip-version-check --require-hashes --no-deps -r $<
+	@touch $@
+
+# --- read and write --------------------------------------------------------------
+
+book: .venv/.stamp  ## Build the HTML book and say where to open it
+	@$(PY) -m tools.build
+
+notebook: .venv/.stamp  ## Open the chapters in JupyterLab
+	$(BIN)/jupyter lab --notebook-dir=book
+
+serve: book  ## Build, then serve the book on http://localhost:8000
+	$(PY) -m http.server 8000 --bind 127.0.0.1 --directory book/_build/html
+
+run: .venv/.stamp  ## Execute notebooks in place (all, or NB="book/wire.ipynb …")
+	$(PY) -m tools.run $(or $(NB),$(NOTEBOOKS))
+
+save: .venv/.stamp  ## Save the marked cells into src/apisurface and tidy the notebooks
+	$(PY) -m tools.save
+
+where: .venv/.stamp  ## Say which chapter and cell a name comes from (NAME=chat)
+	@$(PY) -m tools.where $(NAME)
+
+# --- the tests, in tiers ---------------------------------------------------------
+
+test: .venv/.stamp  ## Lint, types, gates, nbval, unit and property tests, strict build
+	@$(PY) -m tools.test
+
+test-pages: .venv/.stamp-pages  ## The built pages in Chromium, network blocked
+	@$(PY) -m tools.build
+	$(BIN)/pytest tests/pages
+
+test-live: .venv/.stamp-live  ## The boundary against a real model server on loopback
+	$(BIN)/pytest tests/live
+
+record: .venv/.stamp-live  ## Record a real model server's answers into book/recordings
+	$(PY) -m tools.record
+
+# --- upkeep ----------------------------------------------------------------------
+
+lock:  ## Write the hash-pinned locks again (needs uv)
+	@$(PYTHON) tools/lock.py
+
+clean:  ## Remove what was built; keep .venv
+	rm -rf book/_build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

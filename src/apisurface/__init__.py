@@ -1,0 +1,1 @@
+"""The boundary between an application and a language model."""
