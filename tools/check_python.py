@@ -12,4 +12,4 @@ try:
     import ensurepip  # noqa: F401
     import venv  # noqa: F401
 except ImportError:
-    sys.exit("This Python has no venv module. On Debian or Ubuntu: apt-get install python3-venv")
+    sys.exit("This Python has no venv module. On Debian: apt-get install python3-venv")
