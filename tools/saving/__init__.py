@@ -1,0 +1,1 @@
+"""Saving: from marked notebook cells to modules; `tools.save` is the command."""

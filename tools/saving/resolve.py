@@ -1,0 +1,166 @@
+"""Find where each name that saved code uses comes from, and whether it stays what it is."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tools.saving import imports, rules
+from tools.saving.cells import Cell, Chapter, Refusal
+from tools.saving.imports import Found, Import
+from tools.saving.rules import Saved
+from tools.saving.scopes import Names, Use, When, names_of
+
+# What Python itself binds everywhere; IPython and `site` add more, which a module may lack.
+BUILTINS = {name for name in dir(builtins) if not name.startswith("_")} | {"__debug__"}
+BUILTINS -= {"display", "get_ipython", "exit", "quit", "copyright", "credits", "license"}
+
+
+@dataclass
+class Module:
+    """What one chapter saves."""
+
+    chapter: Chapter
+    docstring: str = ""
+    doc_cell: Cell | None = None
+    saved: list[Saved] = field(default_factory=list)
+    needed: set[Import] = field(default_factory=set)
+    lazy: bool = False
+
+    @property
+    def stem(self) -> str:
+        """The module's name and its chapter's."""
+        return self.chapter.stem
+
+    @property
+    def names(self) -> dict[str, Saved]:
+        """What it saves, by name."""
+        return {saved.name: saved for saved in self.saved}
+
+
+def resolve(module: Module) -> Iterator[Refusal]:
+    """Find where each used name comes from; collect the needed imports."""
+    chapter, names = module.chapter, module.names
+    found = imports.top_level(chapter)
+    bound = _bindings(chapter)
+    for position, saved in enumerate(module.saved):
+        before = {other.name for other in module.saved[:position]}
+        for use in saved.names.uses:
+            if use.name in names:
+                yield from _in_time(saved, use, before)
+                continue
+            if use.name in rules.BY_TEXT:
+                continue
+            candidates = [f for f in found if f.item.bound == use.name]
+            if not candidates:
+                yield from _unknown(saved, use, bound)
+                continue
+            chosen, problem = _choose(saved, use, candidates)
+            if problem is not None:
+                yield problem
+            for one in chosen:
+                module.needed.add(one.item)
+                yield from imports.allowed(chapter, one)
+    if any(item.typing_only for item in module.needed):
+        module.needed.add(Import("typing", "TYPE_CHECKING"))
+    yield from _rebound(module, found)
+
+
+def _bindings(chapter: Chapter) -> dict[str, Cell]:
+    """Return every name that some unmarked cell binds at its top level."""
+    bound: dict[str, Cell] = {}
+    for cell in chapter.cells:
+        if not cell.saved:
+            for bind in names_of(cell.tree).binds:
+                bound[bind.name] = cell
+    return bound
+
+
+def _in_time(saved: Saved, use: Use, before: set[str]) -> Iterator[Refusal]:
+    if use.when is When.NOW and use.name not in before and use.name != saved.name:
+        what = f"uses {use.name} at import, but {use.name} is saved further down"
+        yield saved.cell.refuse(use.line, what, f"move the cell that saves {use.name} up")
+    elif use.when is When.NOW and use.name == saved.name:
+        what = f"uses {use.name} while it is being defined"
+        yield saved.cell.refuse(use.line, what, "spell the type as a string, or rename")
+
+
+def _unknown(saved: Saved, use: Use, bound: dict[str, Cell]) -> Iterator[Refusal]:
+    if use.name in bound:
+        other = bound[use.name].id
+        what = f"{saved.name} uses {use.name}, which cell {other} binds without saving it"
+        yield saved.cell.refuse(use.line, what, f"mark that cell, or pass {use.name} in")
+    elif use.name.startswith("__") and use.name not in BUILTINS:
+        what = f"{use.name} is another thing in a notebook than in a module"
+        yield saved.cell.refuse(use.line, what, "write out what you mean")
+    elif use.name not in BUILTINS:
+        what = f"{saved.name} uses {use.name}, which nothing in this notebook saves or imports"
+        yield saved.cell.refuse(use.line, what, "save it, import it, or pass it in")
+
+
+def _choose(
+    saved: Saved, use: Use, candidates: list[Found]
+) -> tuple[list[Found], Refusal | None]:
+    """Pick the import that a use means; two different ones for one name are refused."""
+    typed = [f for f in candidates if f.item.typing_only]
+    runtime = [f for f in candidates if not f.item.typing_only]
+    pool = typed if typed and use.when is When.TYPE else runtime
+    if not pool:
+        what = f"{saved.name} uses {use.name} when it runs, but only type checkers import it"
+        return [], saved.cell.refuse(use.line, what, "import it inside the function")
+    kinds = {f.item for f in pool}
+    whole = all(not item.name and not item.alias for item in kinds)  # import a.b, import a.c
+    if len(kinds) > 1 and not whole:
+        first = next(f for f in pool if f.item == pool[0].item)
+        other = next(f for f in pool if f.item != first.item)
+        places = f"cells {first.cell.id}, {other.cell.id}"
+        what = f"{use.name} is bound by two different imports ({places})"
+        return [], other.cell.refuse(other.line, what, "give one of them another name")
+    if whole:
+        fits = [f for f in pool if f"{use.dotted}.".startswith(f"{f.item.module}.")]
+        longest = max((len(f.item.module) for f in fits), default=0)
+        pool = [f for f in fits if len(f.item.module) == longest] or pool
+    return list({f.item: f for f in pool}.values()), None
+
+
+def _rebound(module: Module, found: list[Found]) -> Iterator[Refusal]:
+    """Refuse unmarked cells that change what a saved or imported name means."""
+    names = module.names
+    needed = {item.bound for item in module.needed}
+    foreign = {f.item.bound for f in found if f.item.root == imports.PACKAGE}
+    done: dict[str, Saved] = {}
+    for cell in module.chapter.cells:
+        if cell.saved:
+            own = [saved for saved in module.saved if saved.cell is cell]
+            done |= {saved.name: saved for saved in own}
+            for bind in names_of(cell.tree).binds:
+                if bind.how == "import" and bind.name in names:
+                    yield _clash(cell, bind.line, bind.name)
+            continue
+        seen: Names = names_of(cell.tree)
+        for bind in seen.binds:
+            if bind.how == "import" and bind.name in names:
+                yield _clash(cell, bind.line, bind.name)
+            elif bind.name in done and bind.how != "import":
+                owner = done[bind.name].cell.id
+                what = f"binds {bind.name} again ({bind.how}), which cell {owner} saved"
+                yield cell.refuse(bind.line, what, "give it another name, or move it above")
+            elif bind.name in needed and bind.how != "import":
+                what = f"binds {bind.name} ({bind.how}), which saved code imports"
+                yield cell.refuse(bind.line, what, "give it another name")
+        for change in seen.changes:
+            if change.name in done:
+                saved = done[change.name]
+                if "changed by ." in change.how and saved.kind != "constant":
+                    continue
+                what = f"changes {change.name} ({change.how}), which cell {saved.cell.id} saved"
+                yield cell.refuse(change.line, what, "do it in the saved cell, or to a copy")
+            elif change.name in foreign and "changed by ." not in change.how:
+                what = f"changes {change.name} ({change.how}), which another chapter saved"
+                yield cell.refuse(change.line, what, "use a copy or a subclass")
+
+
+def _clash(cell: Cell, line: int, name: str) -> Refusal:
+    what = f"imports {name}, a name that this chapter saves"
+    return cell.refuse(line, what, "import it under another name")
