@@ -1,5 +1,13 @@
 # Generated from the chapters in book/: edit it there, then run `make save`.
 """The boundary between an application and a language model."""
 
-__all__: list[str] = []
+from apisurface.exercises import Exercise, Mistake, Raises, Verdict, check
+
+__all__ = [
+    "Exercise",
+    "Mistake",
+    "Raises",
+    "Verdict",
+    "check",
+]
 __version__ = "0.1.0"
