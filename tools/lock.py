@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMON = ["--universal", "--python-version", "3.11", "--generate-hashes"]
-COMMON += ["--no-emit-index-url", "--no-header", "--quiet"]
+COMMON += ["--no-emit-index-url", "--no-header", "--no-strip-extras", "--quiet"]
 LOCKS = {
     "book": ["--extra", "book", "--extra", "test", "--extra", "templates"],
     "pages": ["--extra", "pages", "--constraint", "requirements/book.lock"],
