@@ -63,7 +63,7 @@ def _show(value: Any, limit: int = 120) -> str:
 def _parts(value: Any) -> dict[str, Any]:
     """Return what a container holds, each part under the text that reaches it."""
     if isinstance(value, dict):
-        return {f"[{_show(key)}]": part for key, part in value.items()}
+        return {f"[{key!r}]": part for key, part in value.items()}
     if isinstance(value, list | tuple):
         return {f"[{index}]": part for index, part in enumerate(value)}
     if is_dataclass(value) and not isinstance(value, type):
