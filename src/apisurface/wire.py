@@ -1,0 +1,505 @@
+# Generated from book/wire.ipynb: edit it there, then run `make save`.
+"""The wire: one chat completion over HTTP, and everything that can be wrong with the reply.
+
+    BoundaryError
+    ├── ConfigError (ValueError)         the address, key or proxy cannot work
+    ├── ProviderError                    the server said no: status, code, message, retry_after
+    ├── MalformedResponse (ValueError)   what came back is not a chat completion
+    └── DeadlineExceeded (TimeoutError)  the whole exchange took too long
+
+A failure of the connection itself stays what it is: `httpx.ConnectError`,
+`httpx.ReadTimeout` and their kin, with a note that names the endpoint. A bad argument is a
+plain `ValueError`. Importing this module loads only the standard library.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit, urlunsplit
+
+from apisurface.exchange import (
+    broken_proxy_variable,
+    encode_body,
+    post,
+    proxy_variable,
+    redact_url,
+    retry_after,
+    secrets_in,
+    within,
+)
+
+if TYPE_CHECKING:
+    import httpx
+
+
+# cell: types-message
+Message: TypeAlias = dict[str, Any]
+
+
+# cell: types-transport
+Transport: TypeAlias = Callable[[str, dict[str, Any]], dict[str, Any]]
+
+
+# cell: scripted-model
+class ScriptedModel:
+    """A deterministic, offline transport that plays a script of `(message, finish_reason)`.
+
+    Each call plays the next turn; the last one repeats. `calls` counts the requests and
+    `last_body` is the last one's body, as JSON carried it. Usage is computed, not scripted:
+    `completion_tokens` is a quarter of the message's JSON length, at least 1.
+    Raises ValueError when a turn is not a message and a finish reason, or there is none.
+    """
+
+    def __init__(
+        self, turns: Sequence[tuple[Message, str | None]], *, prompt_tokens: int = 40
+    ) -> None:
+        for at, turn in enumerate(turns):
+            if len(turn) != 2 or not isinstance(turn[0], dict):
+                raise ValueError(f"turns[{at}] must be (message, finish_reason), got {turn!r}")
+        if not turns:
+            raise ValueError("a script needs at least one (message, finish_reason)")
+        self._turns = copy.deepcopy(list(turns))
+        self.prompt_tokens = prompt_tokens
+        self.calls = 0
+        self.last_body: dict[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"ScriptedModel({len(self._turns)} turns, {self.calls} calls)"
+
+    def __call__(self, url: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Answer one request with the next turn."""
+        self.last_body = json.loads(encode_body(body))
+        message, finish = self._turns[min(self.calls, len(self._turns) - 1)]
+        self.calls += 1
+        completion = max(1, len(json.dumps(message)) // 4)
+        return {
+            "id": f"stub-{self.calls}",
+            "choices": [{"message": copy.deepcopy(message), "finish_reason": finish}],
+            "usage": {
+                "prompt_tokens": self.prompt_tokens,
+                "completion_tokens": completion,
+                "total_tokens": self.prompt_tokens + completion,
+            },
+        }
+
+    def stream(self, url: str, body: dict[str, Any]) -> Iterator[bytes]:
+        """Answer one request with the next turn as server-sent events, in small pieces."""
+        reply = self(url, body)
+        [choice] = reply["choices"]
+        deltas = [*_deltas(choice["message"]), {}]
+        for at, delta in enumerate(deltas):
+            finish = choice["finish_reason"] if at == len(deltas) - 1 else None
+            event = {"index": 0, "delta": delta, "finish_reason": finish}
+            yield _sse({"id": reply["id"], "choices": [event]})
+        yield _sse({"id": reply["id"], "choices": [], "usage": reply["usage"]})
+        yield b"data: [DONE]\n\n"
+
+
+# cell: deltas
+def _deltas(message: Message, size: int = 8) -> Iterator[dict[str, Any]]:
+    """Cut one message into the deltas of a stream, text in pieces of `size` characters."""
+    whole = {k: v for k, v in message.items() if k not in ("content", "tool_calls")}
+    text = message.get("content")
+    yield whole | {"content": None if text is None else ""}
+    if isinstance(text, str):
+        yield from ({"content": text[at : at + size]} for at in range(0, len(text), size))
+    elif text is not None:
+        yield {"content": text}
+    for index, call in enumerate(message.get("tool_calls") or []):
+        function = dict(call.get("function", {}))
+        text = function.get("arguments")
+        opened = call | {"index": index, "function": function}
+        if not isinstance(text, str):
+            yield {"tool_calls": [opened]}
+            continue
+        yield {"tool_calls": [opened | {"function": function | {"arguments": ""}}]}
+        for at in range(0, len(text), size):
+            piece = {"arguments": text[at : at + size]}
+            yield {"tool_calls": [{"index": index, "function": piece}]}
+
+
+# cell: sse
+def _sse(payload: dict[str, Any]) -> bytes:
+    """Return one payload as a server-sent event."""
+    return f"data: {json.dumps(payload)}\n\n".encode()
+
+
+# cell: boundary-error
+class BoundaryError(Exception):
+    """Root of everything that goes wrong with what came over the boundary."""
+
+
+# cell: config-error
+class ConfigError(BoundaryError, ValueError):
+    """The address, the key or a proxy variable cannot work, whoever answers."""
+
+
+# cell: provider-error
+class ProviderError(BoundaryError):
+    """The server answered with an error, whatever its HTTP status was.
+
+    `status` is the HTTP status (200 when the error hid in a good one), `code` the server's own
+    word for it, `retry_after` seconds to wait, never negative, and `body` the decoded body.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        code: str | int | None = None,
+        retry_after: float | None = None,
+        body: Any = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status, self.code, self.retry_after = status, code, retry_after
+        self.body = body
+
+    def __str__(self) -> str:
+        code = "" if self.code is None else f" ({self.code})"
+        wait = "" if self.retry_after is None else f"; retry after {self.retry_after:g} s"
+        return f"HTTP {self.status}{code}: {self.message}{wait}"
+
+
+# cell: malformed-response
+class MalformedResponse(BoundaryError, ValueError):
+    """The reply is not a chat completion; `raw` keeps it, `snippet` its first characters.
+
+    `status` is the HTTP status and `content_type` the header, where the transport knew them.
+    """
+
+    def __init__(
+        self, what: str, *, raw: Any = None, status: int | None = 200, content_type: str = ""
+    ) -> None:
+        super().__init__(what)
+        text = raw if isinstance(raw, str) else json.dumps(raw, default=repr)
+        self.snippet = text if len(text) <= 200 else text[:200] + "…"
+        self.raw, self.status, self.content_type = raw, status, content_type
+
+    def __str__(self) -> str:
+        kind = f", {self.content_type}" if self.content_type else ""
+        return f"HTTP {self.status}{kind}: {self.args[0]}; got {self.snippet!r}"
+
+
+# cell: deadline-exceeded
+class DeadlineExceeded(BoundaryError, TimeoutError):
+    """The exchange outlived its total deadline; `received` holds the bytes that had arrived."""
+
+    received: bytes = b""
+
+
+# cell: error-of
+def _error_of(
+    body: Any, status: int | None = 200, retry_after: float | None = None
+) -> ProviderError | None:
+    """Return the error that a decoded body carries, in any of the usual shapes, or None."""
+    found = body[0] if isinstance(body, list) and len(body) == 1 else body
+    if not isinstance(found, dict):
+        return None
+    error = found.get("error") or (found if found.get("object") == "error" else None)
+    if not error and status is not None and status >= 400:
+        error = found
+    if not error:
+        return None
+    said = error if isinstance(error, dict) else {"message": error}
+    message = said.get("message") or said.get("detail") or said.get("error") or said
+    code = next((said[k] for k in ("code", "type", "status") if said.get(k) is not None), None)
+    return ProviderError(
+        message if isinstance(message, str) else json.dumps(message, default=repr),
+        status=status,
+        code=code if isinstance(code, (str, int)) else None,
+        retry_after=retry_after,
+        body=body,
+    )
+
+
+# cell: result
+def _result(reply: Any) -> dict[str, Any]:
+    """Return the four fields of a decoded reply, or raise what is wrong with it."""
+    if error := _error_of(reply):
+        raise error
+    choices = reply.get("choices") if isinstance(reply, dict) else None
+    if not isinstance(choices, list) or len(choices) != 1:
+        raise MalformedResponse("a chat completion has one choice", raw=reply)
+    choice = choices[0] if isinstance(choices[0], dict) else {}
+    if error := _error_of(choice):
+        error.body = reply
+        raise error
+    message, finish = choice.get("message"), choice.get("finish_reason")
+    words = [finish, reply.get("id")]
+    if finish == "error":
+        raise ProviderError("the choice finished with an error", status=200, body=reply)
+    usage = {} if reply.get("usage") is None else reply["usage"]
+    if not isinstance(message, dict):
+        raise MalformedResponse("the choice has no message object", raw=reply)
+    if any(not isinstance(word, str | None) for word in words) or not isinstance(usage, dict):
+        raise MalformedResponse("id and finish_reason are text, usage an object", raw=reply)
+    return {
+        "message": message,
+        "finish_reason": finish,
+        "usage": usage,
+        "request_id": reply.get("id"),
+    }
+
+
+# cell: endpoint
+def _endpoint(base_url: str) -> str:
+    """Return the chat completions endpoint below `base_url`, whatever form it was pasted in."""
+    try:
+        url = urlsplit(base_url.strip())
+        valid = url.scheme in ("http", "https") and url.hostname and url.port != 0
+    except (AttributeError, ValueError):
+        valid = False
+    if not valid or url.fragment or re.search(r"[\s\x00-\x20]", base_url.strip()):
+        raise ConfigError(
+            "base_url must be an http or https address such as https://host/v1, without "
+            f"spaces or a #fragment; got {redact_url(base_url)}"
+        )
+    path = [segment for segment in url.path.split("/") if segment]
+    if path[-2:] != ["chat", "completions"]:
+        if not any(re.fullmatch(r"v\d+[a-z]*\d*", segment) for segment in path):
+            path.append("v1")
+        path += ["chat", "completions"]
+    return urlunsplit((url.scheme, url.netloc, "/" + "/".join(path), url.query, ""))
+
+
+# cell: is-number
+def _is_number(value: object) -> bool:
+    """Tell whether a control is a finite number; True and False are not."""
+    return isinstance(value, (int, float)) and type(value) is not bool and math.isfinite(value)
+
+
+# cell: chat
+def chat(
+    base_url: str,
+    model: str,
+    messages: Sequence[Message],
+    *,
+    transport: Transport | None = None,
+    tools: Sequence[dict[str, Any]] | None = None,
+    response_format: dict[str, Any] | None = None,
+    temperature: float = 0.0,
+    top_p: float = 1.0,
+    max_tokens: int = 256,
+    tool_choice: str | dict[str, Any] | None = None,
+    parallel_tool_calls: bool = False,
+    extra_body: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Send one conversation to an OpenAI-compatible server and return what it answered.
+
+    Returns `message`, `finish_reason`, `usage` (`{}` when none was sent) and `request_id`, in
+    this order. `base_url` may be the root, a versioned prefix or the endpoint itself; a query
+    string survives. `max_tokens` counts tokens, `top_p` is a mass in (0, 1]. `extra_body` adds
+    or replaces fields; a field above that it sets to None is left out. Without a `transport`, a
+    default `HttpTransport()` is opened and closed.
+
+    Raises ValueError (a bad argument), ConfigError (an address that cannot work), ProviderError
+    (an error, even inside HTTP 200), MalformedResponse (anything that is no chat completion)
+    and what the transport raises.
+    Source: https://platform.openai.com/docs/api-reference/chat (checked 2026-11-30).
+    """
+    endpoint = _endpoint(base_url)
+    if not isinstance(model, str) or not model:
+        raise ValueError(f"model must be the name of a model, got {model!r}")
+    if isinstance(messages, (str, bytes, Mapping)) or not messages:
+        raise ValueError("messages must be a non-empty list of messages")
+    for at, message in enumerate(messages):
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise ValueError(f"messages[{at}] must be a dict with a role, got {message!r:.80}")
+    for name, value, valid, rule in (
+        ("temperature", temperature, _is_number(temperature) and temperature >= 0, ">= 0"),
+        ("top_p", top_p, _is_number(top_p) and 0 < top_p <= 1, "in (0, 1]"),
+        ("max_tokens", max_tokens, type(max_tokens) is int and max_tokens >= 1, "an int >= 1"),
+    ):
+        if not valid:
+            hint = f"to leave it out pass extra_body={{'{name}': None}}"
+            raise ValueError(f"{name} must be {rule}, got {value!r}; {hint}")
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": list(messages),
+        "temperature": temperature,
+        "top_p": top_p,
+        "max_tokens": max_tokens,
+    }
+    if tools:
+        body |= {"tools": list(tools), "parallel_tool_calls": parallel_tool_calls}
+    if response_format is not None:
+        body["response_format"] = response_format
+    if tool_choice is not None:
+        body["tool_choice"] = tool_choice
+    own = set(body)
+    body |= extra_body or {}
+    body = {key: value for key, value in body.items() if value is not None or key not in own}
+    if body.get("stream") or body.get("n", 1) != 1:
+        raise ValueError("chat() reads one whole choice: extra_body cannot set stream or n")
+    if transport is not None:
+        return _result(transport(endpoint, body))
+    with HttpTransport() as default:
+        return _result(default(endpoint, body))
+
+
+# cell: http-transport
+class HttpTransport:
+    """The default transport: one POST over raw httpx, as JSON or as a stream of bytes.
+
+    `timeout` bounds each single wait in seconds (connect, read, write, pool: httpx tells them
+    apart), `deadline` the whole exchange. `api_key` is sent as a bearer token and never shown;
+    `headers` are added as they are. `client` is an `httpx.Client` of your own, which stays
+    open. Proxies come from the environment unless `trust_env` is false. Redirects are not
+    followed: they would carry the key to another host. Raises ConfigError when made with a key,
+    header, time or proxy that cannot work.
+    Source: https://www.python-httpx.org/advanced/timeouts/ (checked 2026-11-30).
+    """
+
+    def __init__(
+        self,
+        *,
+        api_key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = 30.0,
+        deadline: float | None = None,
+        client: httpx.Client | None = None,
+        trust_env: bool = True,
+    ) -> None:
+        import httpx
+
+        for name, seconds in (("timeout", timeout), ("deadline", deadline)):
+            if seconds is not None and not 0 < seconds < math.inf:
+                raise ConfigError(f"{name} must be None or more than 0 s, got {seconds!r}")
+        self._headers = dict(headers or {})
+        if api_key is not None:
+            if any(name.lower() == "authorization" for name in self._headers):
+                raise ConfigError("give an api_key or an Authorization header, not both")
+            if not re.fullmatch("[!-~]+", api_key):
+                raise ConfigError(
+                    "api_key must be printable ASCII without spaces or line ends; "
+                    "for a server that wants no key pass None"
+                )
+            self._headers["Authorization"] = f"Bearer {api_key}"
+        for name, value in self._headers.items():
+            if not re.fullmatch("[!-~]+: [!-~]([ -~]*[!-~])?", f"{name}: {value}"):
+                raise ConfigError(f"HTTP cannot carry the header {name!r} or its value")
+        self.timeout, self.deadline = timeout, deadline
+        self._owned, self._uses_environment = client is None, client is None and trust_env
+        try:
+            self._client = client or httpx.Client(trust_env=trust_env)
+        except (ValueError, ImportError, httpx.InvalidURL) as error:
+            raise ConfigError(
+                f"httpx cannot use {broken_proxy_variable() or 'what the environment sets'}: "
+                f"{type(error).__name__}; mend it (a SOCKS proxy needs httpx[socks]) "
+                "or pass trust_env=False"
+            ) from None
+
+    def __repr__(self) -> str:
+        shown = f"headers={sorted(self._headers)}, timeout={self.timeout}"
+        return f"HttpTransport({shown}, deadline={self.deadline})"
+
+    def __enter__(self) -> HttpTransport:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections, unless the client is yours."""
+        if self._owned:
+            self._client.close()
+
+    def __call__(self, url: str, body: dict[str, Any]) -> dict[str, Any]:
+        """POST the body and return the JSON object of a good reply."""
+        status, headers, chunks = self._post(url, body, "application/json")
+        return self._read(url, status, headers, _whole(chunks, status))
+
+    def stream(self, url: str, body: dict[str, Any]) -> Iterator[bytes]:
+        """POST the body and yield the bytes of a good reply as they arrive."""
+        status, headers, chunks = self._post(url, body, "text/event-stream")
+        if status < 300 and not re.search("json|html", headers.get("content-type", "")):
+            yield from chunks
+            return
+        reply = self._read(url, status, headers, _whole(chunks, status))
+        raise MalformedResponse("asked for a stream, got one whole reply", raw=reply)
+
+    def _post(
+        self, url: str, body: dict[str, Any], accept: str
+    ) -> tuple[int, Mapping[str, str], Iterator[bytes]]:
+        """Send one request; return status, headers and the bytes to come."""
+        import httpx
+
+        content = encode_body(body)
+        headers = {"Content-Type": "application/json", "Accept": accept} | self._headers
+        if "@" in urlsplit(url).netloc and "Authorization" in headers:
+            raise ConfigError("the address names a user and there is a key: drop one of them")
+        waits = [seconds for seconds in (self.timeout, self.deadline) if seconds is not None]
+        reply = post(self._client, url, content, headers, min(waits, default=None))
+        late = self.deadline
+        chunks = reply if late is None else within(late, reply, DeadlineExceeded)
+        try:
+            status, answered = next(chunks)
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+            raise ConfigError(f"httpx cannot open {redact_url(url)}") from None
+        except httpx.ConnectError as error:
+            variable = proxy_variable(url) if self._uses_environment else None
+            if variable is None:
+                raise
+            raise ConfigError(
+                f"no way to {redact_url(url)} through the proxy that the environment variable "
+                f"{variable} names; mend it or pass trust_env=False"
+            ) from error
+        return status, answered, chunks
+
+    def _read(
+        self, url: str, status: int, headers: Mapping[str, str], raw: bytes
+    ) -> dict[str, Any]:
+        """Return the JSON object of a good reply, or raise what the reply is instead."""
+        reply = _decoded(raw)
+        if status < 300 and isinstance(reply, dict) and not _error_of(reply):
+            return reply
+        text = raw.decode("utf-8-sig", errors="replace")
+        for secret in secrets_in(url, self._headers):
+            text = text.replace(secret, "***")
+        wait = retry_after(headers)
+        if 300 <= status < 400:
+            target = redact_url(headers.get("location", ""))
+            said = f"redirected to {target}; if that is right, make it the base_url"
+            raise ProviderError(said, status=status, code="redirect", body=text)
+        if error := _error_of(_decoded(text.encode()), status, wait):
+            raise error
+        if status >= 400:
+            said = text.strip()[:200] or "no body"
+            raise ProviderError(said, status=status, retry_after=wait, body=text)
+        kind = headers.get("content-type", "")
+        what = "the body is not a JSON object"
+        raise MalformedResponse(what, raw=text, status=status, content_type=kind)
+
+
+# cell: decoded
+def _decoded(raw: bytes) -> Any:
+    """Return what the bytes say as JSON, or None when they are no JSON in UTF-8."""
+    try:
+        return json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+
+
+# cell: whole
+def _whole(exchange: Iterator[Any], status: int) -> bytes:
+    """Return the rest of a body; when it breaks off, raise with what had arrived."""
+    import httpx
+
+    received = bytearray()
+    try:
+        for chunk in exchange:
+            received += chunk
+    except DeadlineExceeded as error:
+        error.received = bytes(received)
+        raise
+    except (httpx.RemoteProtocolError, httpx.ReadError, httpx.DecodingError) as error:
+        text = received.decode("utf-8", errors="replace")
+        raise MalformedResponse("the body broke off", raw=text, status=status) from error
+    return bytes(received)
