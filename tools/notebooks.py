@@ -56,7 +56,7 @@ def canonical(notebook: Notebook) -> str:
 
 def write_text(path: Path, text: str) -> bool:
     """Write a file whole or not at all; True when its bytes changed."""
-    if path.exists() and path.read_text(encoding="utf-8") == text:
+    if path.exists() and path.read_bytes() == text.encode():
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from tools import notebooks
-from tools.saving import api, book, layout
+from tools.saving import api, book, layout, trial
+from tools.saving.cells import Refusal
 
 SHOWN = 14  # lines of a difference; the rest is in `git diff` after `make save`
 OWN = "# Generated from "
@@ -18,10 +19,7 @@ def outputs(found: book.Book) -> dict[Path, str]:
     """Return every file that saving writes, with its text: notebooks, modules, API page."""
     root = found.root
     package = root / "src" / "apisurface"
-    texts = {
-        chapter.file: notebooks.canonical(notebooks.read(chapter.file))
-        for chapter in found.chapters
-    }
+    texts = {chapter.file: chapter.text for chapter in found.chapters}
     for module in found.modules:
         texts[package / f"{module.stem}.py"] = layout.module(module)
     texts[package / "__init__.py"] = layout.front(found)
@@ -32,6 +30,17 @@ def outputs(found: book.Book) -> dict[Path, str]:
 def orphans(root: Path, texts: dict[Path, str]) -> list[Path]:
     """Return the modules in the package that no chapter saves."""
     return sorted(p for p in (root / "src" / "apisurface").rglob("*.py") if p not in texts)
+
+
+def by_hand(root: Path, texts: dict[Path, str]) -> list[Refusal]:
+    """Refuse modules in the package that no chapter ever saved: they would be deleted."""
+    written = [p for p in orphans(root, texts) if not p.read_text("utf-8").startswith(OWN)]
+    return [
+        Refusal(
+            p.relative_to(root).as_posix(), "", 0, "is written by hand", "save it in a chapter"
+        )
+        for p in written
+    ]
 
 
 def check(found: book.Book, texts: dict[Path, str]) -> list[str]:
@@ -86,17 +95,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=notebooks.ROOT, help="another project")
     options = parser.parse_args(arguments)
     found = book.read(options.root.resolve())
-    if found.refusals:
-        for refusal in found.refusals:
+    refusals, texts = found.refusals, {}
+    if not refusals:
+        texts = outputs(found)
+        refusals = [*trial.run(texts, found), *by_hand(found.root, texts)]
+    if refusals:
+        for refusal in refusals:
             print(refusal, file=sys.stderr)
-        print(f"refused: {len(found.refusals)}; nothing was written", file=sys.stderr)
+        print(f"refused: {len(refusals)}; nothing was written", file=sys.stderr)
         return 1
-    texts = outputs(found)
-    for path in orphans(found.root, texts):
-        if not path.read_text(encoding="utf-8").startswith(OWN):
-            name = path.relative_to(found.root).as_posix()
-            print(f"{name}: written by hand; save it from a chapter instead", file=sys.stderr)
-            return 1
     if options.check:
         problems = check(found, texts)
         for problem in problems:

@@ -8,11 +8,10 @@ import re
 import tokenize
 
 from tools.saving.book import Book
+from tools.saving.bound import dotted
 from tools.saving.imports import PACKAGE
-from tools.saving.layout import body
 from tools.saving.resolve import Module
-from tools.saving.rules import Saved
-from tools.saving.scopes import dotted
+from tools.saving.rules import Saved, text
 
 INTRO = """\
 <!-- Generated from the chapters in book/: edit them there, then run `make save`. -->
@@ -35,17 +34,16 @@ def page(book: Book) -> str:
 
 
 def _section(module: Module) -> str:
-    doc = ast.literal_eval(module.docstring) if module.docstring else module.stem
-    title = prose(doc.strip().split("\n")[0].strip().rstrip("."))
+    title = prose(module.title.rstrip("."))
     stem = module.stem
     return f"## {title}\n\n`{PACKAGE}.{stem}`, from [its chapter]({stem}.ipynb).\n"
 
 
 def _entry(module: Module, saved: Saved) -> str:
-    text = f"### `{saved.name}`\n\n```python\n{signature(saved)}\n```\n\n"
+    entry = f"### `{saved.name}`\n\n```python\n{signature(saved)}\n```\n\n"
     sentence = prose(summary(saved))
     link = f"{{ref}}`Where it is built <{module.stem}:{saved.cell.id}>`."
-    return text + (f"{sentence} {link}\n" if sentence else f"{link}\n")
+    return entry + (f"{sentence} {link}\n" if sentence else f"{link}\n")
 
 
 def summary(saved: Saved) -> str:
@@ -53,21 +51,21 @@ def summary(saved: Saved) -> str:
     node = saved.nodes[-1]
     if isinstance(node, ast.Assign | ast.AnnAssign):
         lines = []
-        for line in body(saved).split("\n"):
+        for line in text(saved.cell).split("\n"):
             if not line.startswith("#"):
                 break
             lines.append(line.lstrip("# "))
-        text = " ".join(lines)
+        words = " ".join(lines)
     else:
-        text = ast.get_docstring(node) or ""
-    paragraph = " ".join(text.strip().split("\n\n")[0].split())
+        words = ast.get_docstring(node) or ""
+    paragraph = " ".join(words.strip().split("\n\n")[0].split())
     match = re.match(r".*?[.!?](?=\s|$)", paragraph)
     return match.group(0) if match else paragraph
 
 
-def prose(text: str) -> str:
+def prose(words: str) -> str:
     """Escape what Markdown would read as markup, outside `code`."""
-    pieces = re.split(r"(`+[^`]+`+)", text)
+    pieces = re.split(r"(`+[^`]+`+)", words)
     pieces[::2] = [re.sub(r"([\\*_<>$\[\]{}])", r"\\\1", piece) for piece in pieces[::2]]
     return "".join(pieces)
 
@@ -76,11 +74,12 @@ def signature(saved: Saved) -> str:
     """Return what a caller needs to see, in the words of the source."""
     node = saved.nodes[-1]
     if isinstance(node, ast.Assign | ast.AnnAssign):
-        text = ast.get_source_segment(saved.cell.source, node) or ""
-        lines = text.split("\n")
-        return text if len(lines) <= 6 else "\n".join([*lines[:5], "    …", lines[-1]])
+        source = _source(saved, node)
+        lines = source.split("\n")
+        return source if len(lines) <= 6 else "\n".join([*lines[:5], "    …", lines[-1]])
     if isinstance(node, ast.ClassDef):
-        return "\n".join([_head(saved, node), *_members(saved, node)])
+        marks = [f"@{_source(saved, one)}" for one in node.decorator_list]
+        return "\n".join([*marks, _head(saved, node), *_members(saved, node)])
     return "\n".join(_head(saved, one) for one in saved.nodes)
 
 
@@ -89,14 +88,17 @@ def _members(saved: Saved, node: ast.ClassDef) -> list[str]:
     for inner in node.body:
         if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name):
             if not inner.target.id.startswith("_"):
-                text = ast.get_source_segment(saved.cell.source, inner) or ""
-                lines.append("    " + text)
+                lines.append("    " + _source(saved, inner))
         elif isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and (
             inner.name in {"__init__", "__call__"} or not inner.name.startswith("_")
         ):
             lines += [f"    @{d}" for d in map(dotted, inner.decorator_list) if d]
             lines.append("    " + _head(saved, inner))
     return lines
+
+
+def _source(saved: Saved, node: ast.AST) -> str:
+    return ast.get_source_segment(saved.cell.source, node) or ""
 
 
 def _head(saved: Saved, node: ast.stmt) -> str:

@@ -58,8 +58,10 @@ def _gather(chapter: Chapter) -> tuple[Module, list[Refusal]]:
         doc = rules.docstring(cell) if first else None
         if first:
             module.doc_cell = cell
-            module.docstring = ast.get_source_segment(cell.source, doc) or "" if doc else ""
-            if doc is None:
+            if doc is not None:
+                module.docstring = rules.text(cell).removesuffix(";\n").rstrip() + "\n"
+                module.title = ast.literal_eval(doc.value).strip().partition("\n")[0].strip()
+            else:
                 what = "the chapter's first marked cell is not its module's docstring"
                 remedy = "put a marked cell with only a string before it"
                 refusals.append(cell.refuse(1, what, remedy))

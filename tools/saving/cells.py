@@ -7,11 +7,14 @@ import io
 import json
 import re
 import tokenize
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from IPython.core.inputtransformer2 import TransformerManager
+
+from tools import notebooks
 
 MARK = "#@save"
 PYTHON = (3, 11)  # the oldest Python that the package promises
@@ -60,6 +63,7 @@ class Chapter:
     file: Path
     cells: list[Cell] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
+    text: str = ""  # the notebook in canonical bytes
 
     @property
     def saves(self) -> bool:
@@ -89,6 +93,12 @@ def load(file: Path, root: Path) -> Chapter:
             refuse(name, 0, "its id stands twice in the notebook", "rename one of the two")
         seen.add(name)
         _take(chapter, name or f"number {number}", cell)
+    if not chapter.refusals:
+        try:
+            chapter.text = notebooks.canonical(notebooks.read(file))
+        except Exception as error:  # nbformat raises what its schema checker raises
+            reason = str(error).partition("\n")[0]
+            refuse("", 0, f"is not a valid notebook ({reason})", "restore it")
     return chapter
 
 
@@ -118,7 +128,9 @@ def _parse(cell: Cell, outputs: tuple[str, ...]) -> tuple[Cell, list[Refusal]]:
     if cell.saved:
         try:
             source.encode("utf-8")
-            tree = ast.parse(source, feature_version=PYTHON)
+            with warnings.catch_warnings(action="ignore"):
+                tree = ast.parse(source, feature_version=PYTHON)
+                compile(source, path, "exec", dont_inherit=True)  # `await` at top level …
         except (SyntaxError, ValueError) as error:
             what, line = _trouble(source, error)
             return cell, [cell.refuse(line, what, "save plain Python 3.11 only")]
@@ -127,10 +139,7 @@ def _parse(cell: Cell, outputs: tuple[str, ...]) -> tuple[Cell, list[Refusal]]:
             return cell, [cell.refuse(1, what, "save plain Python only")]
     else:
         source = _as_python(source)
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError):
-            tree = ast.Module([], [])  # a cell that cannot run binds nothing
+        tree = _tree(source) or ast.Module([], [])  # a cell that cannot run binds nothing
     found = Cell(path, name, source, tree, cell.saved, outputs)
     return found, [_misplaced(found, *mark) for mark in _marks(source, cell.saved)]
 
@@ -139,14 +148,20 @@ def _as_python(source: str) -> str:
     """Translate magics as IPython would; look inside the cell magics that run Python."""
     if _RUNS_PYTHON.match(source):
         return "\n" + _as_python(source.partition("\n")[2])
+    if _tree(source) is not None:
+        return source
     try:
-        ast.parse(source)
+        return str(TransformerManager().transform_cell(source))
     except (SyntaxError, ValueError):
-        try:
-            return str(TransformerManager().transform_cell(source))
-        except (SyntaxError, ValueError):
-            return source
-    return source
+        return source
+
+
+def _tree(source: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _trouble(source: str, error: Exception) -> tuple[str, int]:

@@ -149,6 +149,16 @@ def allowed(chapter: Chapter, found: Found) -> Iterator[Refusal]:
     yield found.cell.refuse(found.line, what, remedy)
 
 
+def inner(cell: Cell, book_only: set[str]) -> Iterator[Refusal]:
+    """Refuse an import, anywhere in a marked cell, that only the book has."""
+    for node in ast.walk(cell.tree):
+        if isinstance(node, ast.stmt):
+            for item in of_statement(node):
+                if item.root in book_only:
+                    what = f"imports {item.root}, which only the book has"
+                    yield cell.refuse(node.lineno, what, "do without it in saved code")
+
+
 # --- order, as ruff's isort rules want it --------------------------------------------
 
 

@@ -23,6 +23,7 @@ class Module:
 
     chapter: Chapter
     docstring: str = ""
+    title: str = ""
     doc_cell: Cell | None = None
     saved: list[Saved] = field(default_factory=list)
     needed: set[Import] = field(default_factory=set)
@@ -44,7 +45,13 @@ def resolve(module: Module) -> Iterator[Refusal]:
     chapter, names = module.chapter, module.names
     found = imports.top_level(chapter)
     bound = _bindings(chapter)
+    modules = {file.stem for file in (chapter.file.parent).glob("*.py")}
     for position, saved in enumerate(module.saved):
+        yield from imports.inner(saved.cell, modules)
+        for name, line in saved.names.calls:
+            full = _full_name(name, found)
+            if name.partition(".")[0] not in names and rules.impure(full):
+                yield saved.cell.refuse(line, f"calls {full}() at import", rules.WORK)
         before = {other.name for other in module.saved[:position]}
         for use in saved.names.uses:
             if use.name in names:
@@ -62,9 +69,20 @@ def resolve(module: Module) -> Iterator[Refusal]:
             for one in chosen:
                 module.needed.add(one.item)
                 yield from imports.allowed(chapter, one)
+    runtime = {item.bound for item in module.needed if not item.typing_only}
+    module.needed = {i for i in module.needed if not i.typing_only or i.bound not in runtime}
     if any(item.typing_only for item in module.needed):
         module.needed.add(Import("typing", "TYPE_CHECKING"))
     yield from _rebound(module, found)
+
+
+def _full_name(name: str, found: list[Found]) -> str:
+    """Return what a dotted name means once its import is looked through."""
+    root, dot, rest = name.partition(".")
+    for item in [one.item for one in found if one.item.bound == root]:
+        if item.name or item.alias:
+            root = f"{item.module}.{item.name}".rstrip(".")
+    return root + dot + rest
 
 
 def _bindings(chapter: Chapter) -> dict[str, Cell]:

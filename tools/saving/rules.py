@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tools.saving.bound import dotted
 from tools.saving.cells import Cell, Refusal
 from tools.saving.imports import is_typing_block
-from tools.saving.scopes import Names, dotted
+from tools.saving.scopes import Names
 
 # A constant is computed from the code alone: no console, file, clock, chance or network.
 IMPURE = {
@@ -35,6 +37,9 @@ IMPURE_METHODS = {
     *("now", "utcnow", "today", "basicConfig", "uuid1", "uuid4"),
 }
 BY_TEXT = {"globals", "eval", "exec", "__import__"}
+# IPython binds these again after each cell.
+IPYTHON = re.compile(r"_+|_i{1,3}|_i?\d+|_[ids]h|_oh|_exit_code|In|Out|exit|quit|get_ipython")
+WORK = "move it into a function or into a cell without the mark"
 IN_CLASS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
@@ -53,6 +58,22 @@ class Saved:
     def public(self) -> bool:
         """Whether the package exports it."""
         return not self.name.startswith("_")
+
+
+def text(cell: Cell) -> str:
+    """Return a marked cell's text without the mark and without the imports that move up."""
+    lines: list[str | None] = list(cell.source.split("\n"))
+    lines[0] = None
+    for node in cell.tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom) or is_typing_block(node):
+            for number in range(node.lineno - 1, node.end_lineno or node.lineno):
+                lines[number] = None
+    kept = [line for line in lines if line is not None]
+    while kept and not kept[0].strip():
+        kept.pop(0)
+    while kept and not kept[-1].strip():
+        kept.pop()
+    return "\n".join(kept) + "\n"
 
 
 def docstring(cell: Cell) -> ast.Expr | None:
@@ -82,8 +103,7 @@ def definition(cell: Cell, names: Names) -> tuple[Saved | None, list[Refusal]]:
             refusals.append(cell.refuse(node.lineno, what, "make it a comment, or take it out"))
         else:
             what = f"does work at import ({_quote(node)})"
-            remedy = "move it into a function or into a cell without the mark"
-            refusals.append(cell.refuse(node.lineno, what, remedy))
+            refusals.append(cell.refuse(node.lineno, what, WORK))
     if not found:
         if not refusals:
             remedy = "take the mark off: needed imports are found in any cell"
@@ -119,8 +139,9 @@ def _one(
         elif bind.name == name and bind.how != "import" and not _defines(bind.line, found):
             remedy = "keep changing state in an object"
             refusals.append(cell.refuse(bind.line, f"rebinds {name} ({bind.how})", remedy))
-    if name.startswith("__"):
-        refusals.append(cell.refuse(last.lineno, f"the name {name}", "choose a plain name"))
+    if name.startswith("__") or IPYTHON.fullmatch(name):
+        what = f"{name} is a name that Python or IPython keeps for itself"
+        refusals.append(cell.refuse(last.lineno, what, "choose another"))
     return saved, refusals
 
 
@@ -145,37 +166,38 @@ def _overload(node: Definition) -> bool:
 
 
 def _quiet(cell: Cell, found: list[Definition], names: Names) -> Iterator[Refusal]:
-    """Refuse what would print, read a clock or a file, or hide names, at import."""
-    remedy = "move it into a function or into a cell without the mark"
-    for name, line in names.calls:
-        root, _, _ = name.partition(".")
-        last = name.rpartition(".")[2]
-        if (
-            name in IMPURE
-            or (root in IMPURE_MODULES and name != root)
-            or ("." in name and last in IMPURE_METHODS)
-        ):
-            yield cell.refuse(line, f"calls {name}() at import", remedy)
+    """Refuse a class body that works, names found by their text, and anything printed."""
     for use in names.uses:
         if use.name in BY_TEXT:
             what = f"{use.name}() finds names by their text, which saving cannot follow"
             yield cell.refuse(use.line, what, "name what you mean")
     for node in found:
-        for inner in ast.walk(node) if isinstance(node, ast.ClassDef) else ():
-            if isinstance(inner, ast.ClassDef):
-                yield from _class_body(cell, inner, remedy)
+        if isinstance(node, ast.ClassDef):
+            yield from _class_body(cell, node)
     for output in cell.outputs:
         what = f"a saved cell that prints (its stored output is a {output})"
         yield cell.refuse(1, what, "show it in a cell of its own, and run the notebook again")
 
 
-def _class_body(cell: Cell, node: ast.ClassDef, remedy: str) -> Iterator[Refusal]:
+def impure(name: str) -> bool:
+    """Whether a call to this (`time.time`, `print`, `?.read_text`) has no place at import."""
+    root, _, rest = name.partition(".")
+    last = rest.rpartition(".")[2]
+    # A seeded generator is as constant as a table.
+    if name == "random.Random":
+        return False
+    return name in IMPURE or (bool(rest) and (root in IMPURE_MODULES or last in IMPURE_METHODS))
+
+
+def _class_body(cell: Cell, node: ast.ClassDef) -> Iterator[Refusal]:
     for inner in node.body:
         plain = isinstance(inner, ast.Pass | IN_CLASS)
         constant = isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Constant)
         if not plain and not constant:
             what = f"a class body does work at import ({_quote(inner)})"
-            yield cell.refuse(inner.lineno, what, remedy)
+            yield cell.refuse(inner.lineno, what, WORK)
+        if isinstance(inner, ast.ClassDef):
+            yield from _class_body(cell, inner)
 
 
 def _alone(cell: Cell, node: ast.stmt) -> Iterator[Refusal]:

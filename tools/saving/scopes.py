@@ -5,8 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
+
+from tools.saving.bound import (
+    Bound,
+    Comprehension,
+    Function,
+    Scope,
+    arguments_of,
+    dotted,
+    function_scope,
+    line_of,
+)
 
 GENERICS = {"Annotated", "Callable", "Optional", "Union", "dict", "frozenset", "list", "set"}
 GENERICS |= {"tuple", "type", "Generic", "Iterable", "Iterator", "Mapping", "Sequence"}
@@ -14,8 +25,6 @@ MUTATORS = {
     *("append", "extend", "insert", "add", "update", "clear", "pop", "popitem", "remove"),
     *("discard", "setdefault", "sort", "reverse"),
 }
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 class When(Enum):
@@ -44,16 +53,6 @@ class Touch:
     name: str
     line: int
     how: str
-
-
-@dataclass
-class Scope:
-    """One namespace while the tree is walked."""
-
-    kind: str
-    parent: Scope | None = None
-    bound: set[str] = field(default_factory=set)
-    declared: set[str] = field(default_factory=set)  # by a `global` statement
 
 
 class Names(ast.NodeVisitor):
@@ -103,20 +102,20 @@ class Names(ast.NodeVisitor):
                 return
             scope = scope.parent
         if scope.kind == "module" or name in scope.declared:
-            self.binds.append(Touch(name, _line(node), how))
+            self.binds.append(Touch(name, line_of(node), how))
         else:
             scope.bound.add(name)
 
     def _use(self, name: str, node: ast.AST, dotted: str, called: bool = False) -> None:
         if self._is_global(name):
-            self.uses.append(Use(name, _line(node), self.when, dotted, called))
+            self.uses.append(Use(name, line_of(node), self.when, dotted, called))
 
     def _change(self, node: ast.expr, how: str) -> None:
         root = node
         while isinstance(root, ast.Attribute | ast.Subscript | ast.Starred):
             root = root.value
         if isinstance(root, ast.Name) and self._is_global(root.id):
-            self.changes.append(Touch(root.id, _line(node), how))
+            self.changes.append(Touch(root.id, line_of(node), how))
 
     # --- names -----------------------------------------------------------------------
 
@@ -282,7 +281,7 @@ class Names(ast.NodeVisitor):
     def _function(self, node: Function) -> None:
         self._decorators(node.decorator_list)
         self._defaults(node.args)
-        every = _arguments(node.args)
+        every = arguments_of(node.args)
         with self._annotation(When.TYPE if self.lazy else self.when):
             for annotation in [*(argument.annotation for argument in every), node.returns]:
                 if annotation is not None:
@@ -292,7 +291,7 @@ class Names(ast.NodeVisitor):
                 for argument in decorator.args:
                     self._change(argument, f"extended by a decorator on {node.name}")
         self._bind(node.name, node, "def")
-        with self._inside(_function_scope(node.body, every, self.scope), When.LATER):
+        with self._inside(function_scope(node.body, every, self.scope), When.LATER):
             for statement in node.body:
                 self.visit(statement)
 
@@ -307,7 +306,7 @@ class Names(ast.NodeVisitor):
     def visit_Lambda(self, node: ast.Lambda) -> None:
         """A lambda's body runs later, its defaults now."""
         self._defaults(node.args)
-        scope = _function_scope([ast.Expr(node.body)], _arguments(node.args), self.scope)
+        scope = function_scope([ast.Expr(node.body)], arguments_of(node.args), self.scope)
         with self._inside(scope, When.LATER):
             self.visit(node.body)
 
@@ -316,7 +315,7 @@ class Names(ast.NodeVisitor):
         self._decorators(node.decorator_list)
         for part in [*node.bases, *(keyword.value for keyword in node.keywords)]:
             self.visit(part)
-        found = _Bound().of(node.body)
+        found = Bound().of(node.body)
         scope = Scope("class", self.scope, {"__module__", "__qualname__"}, found.declared)
         with self._inside(scope):
             for statement in node.body:
@@ -325,7 +324,7 @@ class Names(ast.NodeVisitor):
 
     def _comprehension(self, node: Comprehension) -> None:
         self.visit(node.generators[0].iter)  # evaluated outside, as Python does
-        bound = _Bound().of([generator.target for generator in node.generators]).names
+        bound = Bound().of([generator.target for generator in node.generators]).names
         with self._inside(Scope("comprehension", self.scope, bound)):
             for number, generator in enumerate(node.generators):
                 if number:
@@ -337,85 +336,6 @@ class Names(ast.NodeVisitor):
                 self.visit(part)
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
-
-
-class _Bound(ast.NodeVisitor):
-    """The names that a function body binds itself, without those of inner scopes."""
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-        self.declared: set[str] = set()
-        self.outer: set[str] = set()
-
-    def of(self, nodes: Sequence[ast.AST]) -> _Bound:
-        for node in nodes:
-            self.visit(node)
-        self.names -= self.declared | self.outer
-        return self
-
-    def visit_Name(self, node: ast.Name) -> None:
-        if not isinstance(node.ctx, ast.Load):
-            self.names.add(node.id)
-
-    def visit_Global(self, node: ast.Global) -> None:
-        self.declared.update(node.names)
-
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
-        self.outer.update(node.names)
-
-    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            self.names.add(alias.asname or alias.name.partition(".")[0])
-
-    visit_Import = visit_ImportFrom = _import
-
-    def _definition(self, node: Function | ast.ClassDef) -> None:
-        self.names.add(node.name)
-        for part in node.decorator_list:
-            self.visit(part)
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _definition
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        self.of(node.args.defaults)
-
-    def _comprehension(self, node: Comprehension) -> None:
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.NamedExpr):
-                self.visit(inner.target)
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
-
-    def generic_visit(self, node: ast.AST) -> None:
-        if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-            self.names.add(node.name)
-        if isinstance(node, ast.MatchMapping) and node.rest:
-            self.names.add(node.rest)
-        super().generic_visit(node)
-
-
-def _function_scope(body: Sequence[ast.AST], every: list[ast.arg], parent: Scope) -> Scope:
-    found = _Bound().of(body)
-    names = found.names | {argument.arg for argument in every} | {"__class__"}
-    return Scope("function", parent, names, found.declared)
-
-
-def _arguments(node: ast.arguments) -> list[ast.arg]:
-    extra = [argument for argument in (node.vararg, node.kwarg) if argument]
-    return [*node.posonlyargs, *node.args, *node.kwonlyargs, *extra]
-
-
-def _line(node: ast.AST) -> int:
-    return int(getattr(node, "lineno", 0))
-
-
-def dotted(node: ast.AST) -> str:
-    """Return `a.b.c` for a chain of attributes that starts at a name, else nothing."""
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def names_of(tree: ast.Module, *, lazy_annotations: bool = False) -> Names:
