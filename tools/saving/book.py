@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools import notebooks
 from tools.saving import imports, rules
-from tools.saving.cells import Chapter, Refusal, load
+from tools.saving.cells import Cell, Chapter, Refusal, load
 from tools.saving.resolve import Module, resolve
 from tools.saving.rules import Saved
 from tools.saving.scopes import names_of
@@ -49,45 +49,43 @@ def read(root: Path) -> Book:
 def _gather(chapter: Chapter) -> tuple[Module, list[Refusal]]:
     """Find a chapter's docstring and definitions."""
     module = Module(chapter)
-    refusals: list[Refusal] = []
+    marked = [(index, cell) for index, cell in enumerate(chapter.cells) if cell.saved]
+    refusals = _docstring(module, marked[0][1])
+    if module.docstring:
+        marked = marked[1:]
     lazy = imports.lazy_from(chapter)
-    first = True
-    for index, cell in enumerate(chapter.cells):
-        if not cell.saved:
+    late = [index for index, _ in marked if lazy is not None and index >= lazy]
+    module.lazy = bool(late) and len(late) == len(marked)
+    if late and not module.lazy:
+        what = "from __future__ import annotations comes after a saved definition"
+        refusals.append(
+            chapter.cells[late[0]].refuse(1, what, "move it to the first code cell")
+        )
+    for index, cell in marked:
+        if cell.broken:
             continue
-        doc = rules.docstring(cell) if first else None
-        if first:
-            module.doc_cell = cell
-            if doc is not None:
-                module.docstring = rules.text(cell).removesuffix(";\n").rstrip() + "\n"
-                module.title = ast.literal_eval(doc.value).strip().partition("\n")[0].strip()
-            else:
-                what = "the chapter's first marked cell is not its module's docstring"
-                remedy = "put a marked cell with only a string before it"
-                refusals.append(cell.refuse(1, what, remedy))
-            if lazy is not None and lazy <= index + 1:
-                module.lazy = True
-        first = False
-        if doc is not None:
-            continue
-        if lazy is not None and index >= lazy and not module.lazy:
-            module.lazy = not module.saved
-            if not module.lazy:
-                what = "from __future__ import annotations comes after a saved definition"
-                refusals.append(cell.refuse(1, what, "move it to the first code cell"))
-                module.lazy = True
-        names = names_of(cell.tree, lazy_annotations=lazy is not None and index >= lazy)
+        names = names_of(cell.tree, lazy_annotations=index in late)
         saved, problems = rules.definition(cell, names)
         refusals += problems
-        if saved is None:
-            continue
-        if saved.name in module.names:
+        if saved is not None and saved.name in module.names:
             other = module.names[saved.name].cell.id
             what = f"{saved.name} is saved a second time (first in cell {other})"
             refusals.append(cell.refuse(1, what, "save one; give the rungs other names"))
-            continue
-        module.saved.append(saved)
+        elif saved is not None:
+            module.saved.append(saved)
     return module, refusals
+
+
+def _docstring(module: Module, cell: Cell) -> list[Refusal]:
+    """Take the module's docstring from the first marked cell."""
+    node = rules.docstring(cell)
+    if node is None:
+        what = "the chapter's first marked cell is not its module's docstring"
+        remedy = "put a marked cell with only a string before it"
+        return [] if cell.broken else [cell.refuse(1, what, remedy)]
+    module.docstring = rules.text(cell).removesuffix(";\n").rstrip() + "\n"
+    module.title = ast.literal_eval(node.value).strip().partition("\n")[0].strip()
+    return []
 
 
 def _outside(root: Path, chapters: list[Chapter]) -> Iterator[Refusal]:

@@ -8,7 +8,7 @@ import json
 import re
 import tokenize
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,7 @@ class Cell:
     tree: ast.Module
     saved: bool = False
     outputs: tuple[str, ...] = ()
+    broken: bool = False
 
     def refuse(self, line: int, what: str, remedy: str) -> Refusal:
         """Return a refusal that points into this cell."""
@@ -124,6 +125,7 @@ def _take(chapter: Chapter, name: str, raw: dict[str, Any]) -> None:
 
 def _parse(cell: Cell, outputs: tuple[str, ...]) -> tuple[Cell, list[Refusal]]:
     """Give the cell its tree, or say why it has none."""
+    broken = replace(cell, broken=True)
     source, path, name = cell.source, cell.path, cell.id
     if cell.saved:
         try:
@@ -133,10 +135,10 @@ def _parse(cell: Cell, outputs: tuple[str, ...]) -> tuple[Cell, list[Refusal]]:
                 compile(source, path, "exec", dont_inherit=True)  # `await` at top level …
         except (SyntaxError, ValueError) as error:
             what, line = _trouble(source, error)
-            return cell, [cell.refuse(line, what, "save plain Python 3.11 only")]
+            return broken, [cell.refuse(line, what, "save plain Python 3.11 only")]
         if TransformerManager().transform_cell(source).rstrip("\n") != source.rstrip("\n"):
             what = "IPython reads this cell differently from Python"
-            return cell, [cell.refuse(1, what, "save plain Python only")]
+            return broken, [cell.refuse(1, what, "save plain Python only")]
     else:
         source = _as_python(source)
         tree = _tree(source) or ast.Module([], [])  # a cell that cannot run binds nothing

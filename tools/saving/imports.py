@@ -204,12 +204,15 @@ def _section(items: list[Import], indent: int = 0) -> list[str]:
         key = (item.module, item.name, item.alias) if item.alias else (item.module, "", "")
         groups.setdefault(key, []).append(item.name)
 
-    def order(key: tuple[str, str, str]) -> tuple[object, ...]:
-        module, name, alias = key
-        return natural(module.lower()), module, kind(name), natural(name.lower()), name, alias
+    def member(name: str) -> tuple[object, ...]:
+        return kind(name), natural(name.lower()), name
 
-    for key in sorted(groups, key=lambda key: (key[0].lower(), bool(key[1]), order(key))):
-        names = sorted(groups[key], key=lambda n: (kind(n), natural(n.lower()), n))
+    def statement(key: tuple[str, str, str]) -> tuple[object, ...]:
+        first = min(groups[key], key=member)
+        return natural(key[0].lower()), key[0], *member(first), key[2]
+
+    for key in sorted(groups, key=statement):
+        names = sorted(groups[key], key=member)
         if key[2]:
             names = [f"{key[1]} as {key[2]}"]
         lines.append(_wrapped(f"from {key[0]} import ", names, indent))

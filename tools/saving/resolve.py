@@ -24,7 +24,6 @@ class Module:
     chapter: Chapter
     docstring: str = ""
     title: str = ""
-    doc_cell: Cell | None = None
     saved: list[Saved] = field(default_factory=list)
     needed: set[Import] = field(default_factory=set)
     lazy: bool = False
