@@ -26,7 +26,7 @@ def pinned(name):
     """Return what a lock pins: canonical name to its versions (several under markers)."""
     pins: dict[str, list[str]] = {}
     for line in (ROOT / f"requirements/{name}.lock").read_text().splitlines():
-        if match := re.match(r"([A-Za-z0-9._-]+)==([^ ;\\]+)", line):
+        if match := re.match(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([^ ;\\]+)", line):
             pins.setdefault(canonicalize_name(match[1]), []).append(match[2])
     return pins
 
