@@ -60,8 +60,8 @@ test-pages: .venv/.stamp-pages  ## The built pages in Chromium, network blocked
 test-live: .venv/.stamp-live  ## The boundary against a real model server on loopback
 	$(BIN)/pytest tests/live
 
-record: .venv/.stamp-live  ## Record a real model server's answers into book/recordings
-	$(PY) -m tools.record
+record: .venv/.stamp-live  ## Record a real model server into book/recordings (ONLY="chat …")
+	$(PY) -m tools.record $(ONLY)
 
 # --- upkeep ----------------------------------------------------------------------
 
