@@ -13,6 +13,27 @@ from apisurface.exchange import (
     within,
 )
 from apisurface.exercises import Exercise, Mistake, Raises, Verdict, check
+from apisurface.extraction import (
+    Extraction,
+    OutputRefused,
+    OutputTruncated,
+    StructuredOutputFailed,
+    extract,
+    parse_object,
+)
+from apisurface.levels import REFUND_SCHEMA, schema_response_format
+from apisurface.parsing import (
+    MAX_CHARS,
+    MAX_DEPTH,
+    MAX_DIGITS,
+    Fence,
+    MalformedJSON,
+    after_thoughts,
+    find_brace,
+    find_fences,
+    loads_strict,
+    value_end,
+)
 from apisurface.wire import (
     BoundaryError,
     ConfigError,
@@ -27,29 +48,47 @@ from apisurface.wire import (
 )
 
 __all__ = [
+    "MAX_CHARS",
+    "MAX_DEPTH",
+    "MAX_DIGITS",
+    "REFUND_SCHEMA",
     "BoundaryError",
     "ConfigError",
     "DeadlineExceeded",
     "Exercise",
+    "Extraction",
+    "Fence",
     "HttpTransport",
+    "MalformedJSON",
     "MalformedResponse",
     "Message",
     "Mistake",
+    "OutputRefused",
+    "OutputTruncated",
     "ProviderError",
     "Raises",
     "ScriptedModel",
+    "StructuredOutputFailed",
     "Transport",
     "Verdict",
+    "after_thoughts",
     "broken_proxy_variable",
     "chat",
     "check",
     "encode_body",
+    "extract",
+    "find_brace",
+    "find_fences",
+    "loads_strict",
+    "parse_object",
     "post",
     "proxy_variable",
     "quiet_urls",
     "redact_url",
     "retry_after",
+    "schema_response_format",
     "secrets_in",
+    "value_end",
     "within",
 ]
 __version__ = "0.1.0"

@@ -1,0 +1,756 @@
+"""The layer you own: the object a text means, and the loop that never returns what it refused."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apisurface.extraction import (
+    Extraction,
+    OutputRefused,
+    OutputTruncated,
+    StructuredOutputFailed,
+    extract,
+    parse_object,
+)
+from apisurface.levels import REFUND_SCHEMA, schema_response_format
+from apisurface.parsing import MAX_CHARS, MalformedJSON
+from apisurface.wire import BoundaryError, ScriptedModel, chat
+
+
+def refused(text: Any, match: str | None = None) -> MalformedJSON:
+    with pytest.raises(MalformedJSON, match=match) as caught:
+        parse_object(text)
+    return caught.value
+
+
+# --- parse_object: properties ----------------------------------------------------
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "{",
+            "}",
+            "[",
+            "]",
+            '"',
+            ":",
+            ",",
+            "\\",
+            "1",
+            "-",
+            " ",
+            "\n",
+            "\r\n",
+            "a",
+            "\ufeff",
+            "é",
+        ]
+        + [
+            "```",
+            "```json\n",
+            "```json ",
+            "\n```\n",
+            "````\n",
+            "~~~\n",
+            "```bash\n",
+            "~~~ JSONC\n",
+        ]
+        + ["<think>", "</think>", "[THINK]", "[/THINK]", "<Reasoning>", "</reasoning>"]
+        + [
+            '{"a": 1}',
+            '{"b": {"c": []}}',
+            "[1]",
+            '"k": ',
+            "NaN",
+            "null",
+            "{}",
+            '"\\ud83d"',
+            "\udc80",
+        ]
+    ),
+    max_size=25,
+).map("".join)
+KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+OBJECTS = st.dictionaries(
+    KEYS,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | KEYS
+    | st.lists(st.integers() | KEYS, max_size=3),
+    max_size=4,
+)
+PROSE = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters='{}[]"`~<>'), max_size=30
+)
+
+
+@given(PIECES | st.text(st.characters()))
+def test_any_text_gives_a_strict_object_or_a_typed_refusal(text: str) -> None:
+    try:
+        value = parse_object(text)
+    except MalformedJSON as error:
+        assert error.text == text
+        assert error.offset is None or 0 <= error.offset <= len(text)
+    else:
+        assert type(value) is dict
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+
+
+@given(OBJECTS, st.sampled_from([None, 2]))
+def test_a_whole_text_is_read_as_the_standard_library_reads_it(
+    value: dict[str, Any], indent: int | None
+) -> None:
+    text = json.dumps(value, indent=indent)
+    assert parse_object(text) == json.loads(text) == value
+
+
+@given(OBJECTS, PROSE, PROSE, st.booleans())
+def test_surroundings_do_not_change_the_object(
+    value: dict[str, Any], before: str, after: str, ascii_only: bool
+) -> None:
+    body = json.dumps(value, ensure_ascii=ascii_only)
+    for text in (
+        f"{before} {body} {after}",
+        f"{before}\n```json\n{body}\n```\n{after}",
+        f"{before}\n~~~~ JSON5\n{body}\n~~~~\n{after}",
+        f"{before}\n```\n{body}\n```\n{after}",
+        f"<think>{before}</think>\n{body}",
+        f"\ufeff\n{body}\n",
+    ):
+        assert parse_object(text) == value
+
+
+@given(OBJECTS.filter(bool), st.data())
+def test_a_cut_object_never_yields_an_inner_one(value: dict[str, Any], data: Any) -> None:
+    body = json.dumps({"outer": value, "more": [value]})
+    cut = body[: data.draw(st.integers(1, len(body) - 1))]
+    for text in (
+        cut,
+        f"Here it is: {cut}",
+        f"```json\n{cut}",
+        f"```json\n{cut}\n```",
+        f"```\n{cut}",
+    ):
+        refused(text)
+
+
+@given(OBJECTS, OBJECTS)
+def test_two_fences_must_hold_the_same_object(
+    first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    one, two = json.dumps(first), json.dumps(second, indent=1)
+    text = f"```json\n{one}\n```\nor\n```json\n{two}\n```"
+    if json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True):
+        assert parse_object(text) == first
+    else:
+        refused(text, "different objects")
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        '{"',
+        "{ ",
+        "{",
+        "[ ",
+        "[{",
+        "```json\n",
+        "```json\n{}\n```\n",
+        "~~~\n{}\n~~~\n",
+        "```a\n```\n",
+    ]
+    + ["<think>", "<think></think>", "</think>", '"\\', '{"a":1}</think>', '"a": ', "{x} "],
+)
+def test_repetition_is_read_in_one_pass(unit: str) -> None:
+    """A third of a million characters each: quadratic code would not come back."""
+    for text in (unit * (300_000 // len(unit)), "x" + unit * (300_000 // len(unit)) + '{"a"'):
+        try:
+            parse_object(text)
+        except MalformedJSON as error:
+            assert error.text == text
+
+
+# --- parse_object: reported cases ------------------------------------------------
+
+
+def test_b076_an_empty_text_is_no_object_here() -> None:
+    """Empty tool arguments mean `{}`; an empty answer means nothing. The caller knows which."""
+    for text in ("", " \n", "\ufeff"):
+        refused(text, "no JSON object")
+
+
+def test_b077_null_content_and_the_text_null_are_typed_refusals() -> None:
+    refused(None, "NoneType")
+    refused("null", "got null")
+
+
+def test_b079_nested_strings_are_never_unwrapped() -> None:
+    text = '{"todos":"[1]","note":"[1]"}'
+    assert parse_object(text) == {"todos": "[1]", "note": "[1]"}
+
+
+def test_b080_a_decoded_object_is_no_text() -> None:
+    refused({"a": 1}, "got dict")
+
+
+def test_b082_python_literals_are_refused_at_their_first_quote() -> None:
+    assert refused("{'q': 'x', 'ok': True}").offset == 1
+    assert refused("```json\n{'q': 'x'}\n```").offset == 9
+
+
+@pytest.mark.parametrize("between", ["", " ", "\n", ", ", "}"])
+def test_b083_two_objects_in_a_row_are_never_the_first(between: str) -> None:
+    text = '{"path":"a"}' + between + '{"path":"b"}'
+    assert refused(text).offset == 12
+    assert refused(f"Calls: {text}").offset == 19
+    refused(f"```jsonl\n{text}\n```")
+
+
+def test_an_object_closed_too_early_is_not_half_an_answer() -> None:
+    refused('{"order": {"id": 1}}, "amount": 5}', "more JSON")
+    refused('"action": {"id": 1}, "amount": 5}', "inside something larger|more JSON")
+    assert parse_object('{{"a": 1}}') == {"a": 1}  # braces of a copied format string
+    assert parse_object('\\boxed{{"a": 1}}.') == {"a": 1}
+
+
+def test_b085_raw_control_characters_are_refused_with_their_position() -> None:
+    assert refused('{"text": "line1\nline2"}').offset == 15
+    assert parse_object('{\n  "text":\t1\r\n}') == {"text": 1}
+
+
+def test_b086_unpaired_surrogates_are_refused_with_their_path() -> None:
+    refused('Here: {"t":"\\ud83d"}', "surrogate at /t")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"code": "use `print` here"}', {"code": "use `print` here"}),
+        ('Here is `the` result: {"a": 1}', {"a": 1}),
+        ('Use `{"a": 1}` now', {"a": 1}),
+    ],
+)
+def test_b088_backticks_are_not_always_fences(text: str, value: dict[str, Any]) -> None:
+    assert parse_object(text) == value
+
+
+def test_b089_a_fence_inside_a_string_does_not_close_the_fence() -> None:
+    text = '```json\n{"facts": [{"what": "uses ```json fences"}]}\n```'
+    assert parse_object(text) == {"facts": [{"what": "uses ```json fences"}]}
+    assert parse_object('````json\n{"a": "```\\n```"}\n````') == {"a": "```\n```"}
+
+
+def test_b091_another_language_is_not_the_wrapper() -> None:
+    text = "Run:\n```bash\necho '{x}'\n```\nResult:\n```json\n{\"ok\": true}\n```"
+    assert parse_object(text) == {"ok": True}
+    text = 'Run:\n```bash\necho \'{"x": 1}\'\n```\nResult: {"ok": true}'
+    assert parse_object(text) == {"ok": True}
+    refused("```bash\necho '{\"x\": 1}'\n```", "no JSON object")
+    assert parse_object('```javascript\n{"a": 1}\n```') == {"a": 1}
+    assert parse_object('```python\n{"a": 1}\n```\n```json\n{"b": 1}\n```') == {"b": 1}
+
+
+def test_fences_come_before_prose_and_marked_ones_first() -> None:
+    assert parse_object('Like {"a": 0}:\n```\n{"a": 1}\n```') == {"a": 1}
+    assert parse_object('```\n{"a": 1}\n```\n```json\n{"a": 2}\n```') == {"a": 2}
+    assert parse_object('```\nPOST /x {"id": 1}\n[2]\n```\n```\n{"a": 1}\n```') == {"a": 1}
+    assert parse_object('```\n[1, {"a": 1}]\n```\nso {"b": 1}') == {"b": 1}
+    assert parse_object("```json\nnothing yet\n```\n" + 'then {"b": 1}') == {"b": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json {"a": 1}```',
+        '```json{"a": 1}```',
+        '```{"a": 1}```',
+        '~~~json {"a": 1}~~~',
+        'Result: ```json {"a": 1}``` ok',
+        '```json\n{"a": 1}```',
+        '```json {\n"a": 1}\n```',
+        '```JSON\r\n{"a": 1}\r\n```',
+        '```jsonc\n{"a": 1}\n```',
+        '   ```json\n   {"a": 1}\n   ```',
+        '```json\n{"a": 1}\n',
+        "```json\nThe result:\n" + '{"a": 1}\nDone.\n```',
+        '</think>```json\n{"a": 1}\n```',
+    ],
+)
+def test_b092_fences_as_models_write_them(text: str) -> None:
+    assert parse_object(text) == {"a": 1}
+
+
+def test_b094_a_nested_object_does_not_end_at_the_first_brace() -> None:
+    text = '```json\n{"a": {"b": 1}, "c": 2}\n```'
+    assert parse_object(text) == {"a": {"b": 1}, "c": 2}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<think>maybe {"draft": true}</think>\n{"title": "T"}',
+        'maybe {"draft": true}</think>\n{"title": "T"}',
+        '<think>```json\n{"draft": true}\n```</think>\n```json\n{"title": "T"}\n```',
+        '[THINK]{"draft": true}[/THINK]{"title": "T"}',
+        '<reasoning>{"draft": </reasoning>Sure: {"title": "T"}',
+    ],
+)
+def test_b095_a_draft_in_the_thinking_is_no_candidate(text: str) -> None:
+    assert parse_object(text) == {"title": "T"}
+
+
+def test_thinking_without_an_answer_is_refused() -> None:
+    refused('<think>maybe {"draft": true}', "never closes")
+    refused('<think>maybe {"draft": true}</think>', "no JSON object")
+    refused("<think>x</think>[1]", "got array")
+
+
+def test_b097_a_tag_inside_a_string_is_text() -> None:
+    text = '{"answer": "<think>literal</think>"}'
+    assert parse_object(text) == {"answer": "<think>literal</think>"}
+    assert parse_object("Here: " + text) == {"answer": "<think>literal</think>"}
+
+
+def test_b098_a_cut_text_is_refused_not_mended() -> None:
+    assert "never closes" in str(refused('{"limit": 100'))
+    for text in (
+        '{"a": {"b": 1}',
+        '{"a": [1, {"b": 2}',
+        '```json\n{"a": {"b": 1}\n```',
+        '{"a": "b',
+    ):
+        refused(text)
+
+
+def test_b100_a_repeated_key_is_named() -> None:
+    refused('{"path": "/safe", "path": "/etc"}', 'duplicate key "path"')
+    refused('So: {"path": "/safe", "path": "/etc"}', 'duplicate key "path"')
+
+
+def test_b101_depth_bombs_are_one_typed_error() -> None:
+    for text in ("[" * 100_000, '{"a":' * 100_000, 'x {"a":' + "[" * 100_000):
+        refused(text, "nesting deeper")
+    assert parse_object('{"a": 1} ' + "[" * 100_000) == {"a": 1}  # what follows is prose
+
+
+def test_b103_numbers_too_long_or_too_large() -> None:
+    refused('{"n": ' + "9" * 5000 + "}", "5000 characters")
+    refused('{"n": 1e999}', "finite")
+    refused('Here {"n": NaN}', "not JSON")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("[]", "array"),
+        ("3", "number"),
+        ('"x"', "string"),
+        ("true", "boolean"),
+        ("2.5", "number"),
+    ]
+    + [('"{\\"a\\": 1}"', "string"), ('[{"a": 1}]', "array"), ("```json\n[]\n```", "array")],
+)
+def test_b104_json_that_is_no_object_names_its_kind(text: str, kind: str) -> None:
+    refused(text, f"expected a JSON object, got {kind}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Items: [{"a": 1}, {"a": 2}]',
+        '[1, {"a": 1}] as asked',
+        '[1, {"a": 1}',
+        '["\\ud83d", {"a": 1}]',
+    ]
+    + ['The "result": {"a": 1}', '```json\n[1, {"a": 1}]\n```'],
+)
+def test_an_object_inside_something_larger_is_not_picked(text: str) -> None:
+    refused(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("The set {a, b} and f{x}: {}", {}),
+        ('if (x) { y } then {\n  "a": 1\n}', {"a": 1}),
+        ('First {"a": 1}; later {"a": 2}', {"a": 1}),
+        ('[INFO] done: {"a": 1}', {"a": 1}),
+        ('[1] says {"a": 1}', {"a": 1}),
+        ('{"a": 1} Hope this helps!', {"a": 1}),
+        ('\ufeff {"a": 1}\u00a0', {"a": 1}),
+    ],
+)
+def test_prose_around_and_braces_that_are_text(text: str, value: dict[str, Any]) -> None:
+    assert parse_object(text) == value
+
+
+def test_a_brace_that_commits_and_fails_is_the_end() -> None:
+    for text in (
+        'as in {"a"} or {"b": 1}',
+        "{ } x {}"[1:3] + '{"a" 1} {"b": 1}',
+        'x {"a":1,} {"b":1}',
+    ):
+        refused(text)
+
+
+def test_size_is_bounded() -> None:
+    refused("x" * (MAX_CHARS + 1) + '{"a": 1}', "characters")
+
+
+# --- extract ---------------------------------------------------------------------
+
+GOOD = {"ticket_id": "T-011", "action": "refund", "order_id": "O-0011"} | {
+    "amount_cents": 1307,
+    "currency": "USD",
+}
+STRAY = GOOD | {"note": "stray field"}
+ASK = [{"role": "user", "content": "Extract ticket T-011."}]
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def turn(content: Any, finish: str = "stop", **more: Any) -> tuple[dict[str, Any], str]:
+    return {"role": "assistant", "content": content, **more}, finish
+
+
+class Recorder:
+    """A scripted model behind `chat` that keeps each request."""
+
+    def __init__(self, *turns: tuple[dict[str, Any], str]) -> None:
+        self.model, self.requests = ScriptedModel(list(turns)), []
+
+    def __call__(self, messages: Any, *, response_format: Any) -> dict[str, Any]:
+        self.requests.append(copy.deepcopy({"messages": messages, "format": response_format}))
+        ask = functools.partial(chat, "https://h", "m", transport=self.model)
+        return ask(messages, response_format=response_format)
+
+
+def failed(kind: type[StructuredOutputFailed], invoke: Any, **options: Any) -> Any:
+    with pytest.raises(StructuredOutputFailed) as caught:
+        extract(invoke, ASK, REFUND_SCHEMA, **options)
+    assert type(caught.value) is kind
+    return caught.value
+
+
+def test_the_figures_two_attempts_and_160_tokens() -> None:
+    model = Recorder(turn(compact(STRAY)), turn(compact(GOOD)))
+    assert extract(model, ASK, REFUND_SCHEMA) == Extraction(GOOD, 2, 160)
+    first, second = model.requests
+    assert first == {
+        "messages": ASK,
+        "format": schema_response_format("refund_decision", REFUND_SCHEMA),
+    }
+    assert second["messages"][:2] == [*ASK, {"role": "assistant", "content": compact(STRAY)}]
+    assert [m["role"] for m in second["messages"]] == ["user", "assistant", "user"]
+    complaint = "<root>: Additional properties are not allowed ('note' was unexpected)"
+    assert complaint in second["messages"][2]["content"]
+
+
+def test_all_errors_are_named_in_a_fixed_order() -> None:
+    bad = {"currency": "usd", "amount_cents": -5, "items": [], "ticket_id": "T-011"}
+    model = Recorder(turn(compact(bad)), turn(compact(GOOD)))
+    assert extract(model, ASK, REFUND_SCHEMA).attempts == 2
+    complaint = model.requests[1]["messages"][2]["content"]
+    places = [
+        "<root>: 'action' is a required property",
+        "<root>: 'order_id' is a required property",
+        "<root>: Additional properties",
+        "amount_cents: -5 is less than the minimum of 0",
+        "currency: 'usd' is not one of ['USD', 'EUR']",
+    ]
+    assert all(place in complaint for place in places)
+
+
+def test_paths_into_arrays_and_odd_keys() -> None:
+    schema = {"properties": {"a": {"items": {"properties": {"b c": {"type": "string"}}}}}}
+    model = Recorder(turn('{"a": [{}, {"b c": 1}]}'), turn("{}"))
+    extract(model, ASK, schema)
+    assert 'a[1]["b c"]: 1 is not of type' in model.requests[1]["messages"][2]["content"]
+
+
+def test_a_long_complaint_keeps_both_ends() -> None:
+    schema = {"properties": {"a": {"enum": ["x"]}}}
+    error = None
+    with pytest.raises(StructuredOutputFailed) as caught:
+        extract(Recorder(turn(json.dumps({"a": "y" * 9999}))), ASK, schema, max_attempts=1)
+    error = caught.value
+    assert error.last_complaint.startswith("a: 'yyy")
+    assert error.last_complaint.endswith("is not one of ['x']")
+    assert len(error.last_complaint) < 500
+
+
+def test_the_semantic_check_speaks_last_and_only_on_valid_values() -> None:
+    asked: list[Any] = []
+
+    def check(value: Any) -> str | None:
+        asked.append(value)
+        return None if value["order_id"] == "O-0011" else "order_id does not exist"
+
+    wrong = GOOD | {"order_id": "O-9011"}
+    model = Recorder(turn(compact(STRAY)), turn(compact(wrong)), turn(compact(GOOD)))
+    assert extract(model, ASK, REFUND_SCHEMA, semantic_check=check).attempts == 3
+    assert asked == [wrong, GOOD]
+    assert "order_id does not exist" in model.requests[2]["messages"][2]["content"]
+
+
+def test_the_semantic_check_cannot_change_what_was_accepted() -> None:
+    def check(value: Any) -> str | None:
+        value.clear()
+        return None
+
+    assert (
+        extract(Recorder(turn(compact(GOOD))), ASK, REFUND_SCHEMA, semantic_check=check).value
+        == GOOD
+    )
+
+
+@pytest.mark.parametrize("answer", ["", " ", True, False, 0, ["x"]])
+def test_a_semantic_check_that_answers_neither_is_the_callers_error(answer: Any) -> None:
+    with pytest.raises(ValueError, match="None or a complaint") as caught:
+        extract(
+            Recorder(turn(compact(GOOD))), ASK, REFUND_SCHEMA, semantic_check=lambda _: answer
+        )
+    assert not isinstance(caught.value, BoundaryError)
+
+
+def test_b124_each_request_adds_feedback_also_when_there_was_no_text() -> None:
+    model = Recorder(
+        turn("I think..."), turn(None, tool_calls=[{"id": "c"}]), turn(compact(GOOD))
+    )
+    assert extract(model, ASK, REFUND_SCHEMA).attempts == 3
+    assert model.requests[1]["messages"][1:] != model.requests[2]["messages"][1:]
+    assert "no JSON object" in model.requests[1]["messages"][2]["content"]
+    assert "got a tool call" in model.requests[2]["messages"][2]["content"]
+    assert model.requests[2]["messages"][1] == {"role": "assistant", "content": ""}
+
+
+def test_b125_null_is_one_failed_attempt_at_the_root() -> None:
+    model = Recorder(turn("null"), turn(compact(GOOD)))
+    assert extract(model, ASK, REFUND_SCHEMA).attempts == 2
+    complaint = model.requests[1]["messages"][2]["content"]
+    assert "<root>: expected a JSON object, got null" in complaint
+
+
+def test_b127_calls_and_transcript_are_bounded() -> None:
+    turns = [turn(compact(STRAY | {"note": f"stray {n}"})) for n in range(9)]
+    model = Recorder(*turns)
+    error = failed(StructuredOutputFailed, model, max_attempts=5)
+    assert error.attempts == model.model.calls == 5
+    assert [len(r["messages"]) for r in model.requests] == [1, 3, 3, 3, 3]
+    assert "stray 2" not in str(model.requests[4])
+
+
+def test_b128_a_cut_answer_is_not_repaired() -> None:
+    model = Recorder(turn('{"a": [1, 2', "length"), turn(compact(GOOD)))
+    error = failed(OutputTruncated, model)
+    assert (model.model.calls, error.attempts, error.last_candidate) == (1, 1, '{"a": [1, 2')
+    assert error.last_complaint is None
+
+
+def test_a_cut_answer_is_refused_even_when_it_parses() -> None:
+    failed(OutputTruncated, Recorder(turn(compact(GOOD), "length")))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        turn(None, refusal="I cannot help with that."),
+        turn(compact(GOOD), refusal="I cannot help with that."),
+        turn(None, "content_filter"),
+        turn(compact(GOOD), "content_filter"),
+        turn(None, "length", refusal="I cannot"),
+    ],
+)
+def test_a_refusal_is_not_repaired(answer: tuple[dict[str, Any], str]) -> None:
+    model = Recorder(turn(compact(STRAY)), answer, turn(compact(GOOD)))
+    error = failed(OutputRefused, model)
+    assert (model.model.calls, error.attempts) == (2, 2)
+    assert "'note' was unexpected" in error.last_complaint
+    assert error.total_tokens > 80
+
+
+def test_an_empty_refusal_is_none() -> None:
+    assert extract(Recorder(turn(compact(GOOD), refusal="")), ASK, REFUND_SCHEMA).value == GOOD
+
+
+def test_an_unchanged_candidate_ends_the_loop_early() -> None:
+    error = failed(StructuredOutputFailed, Recorder(turn(compact(STRAY))), max_attempts=9)
+    assert (error.attempts, error.last_candidate) == (2, compact(STRAY))
+    assert error.total_tokens == 2 * 83
+    assert "unchanged" in str(error)
+    assert "'note' was unexpected" in error.last_complaint
+
+
+def test_going_in_circles_ends_the_loop_early() -> None:
+    other = compact(STRAY | {"note": "other"})
+    model = Recorder(turn(compact(STRAY)), turn(other), turn(compact(STRAY)), turn(other))
+    assert failed(StructuredOutputFailed, model, max_attempts=9).attempts == 3
+
+
+def test_the_failure_carries_what_was_spent_and_survives_pickling() -> None:
+    model = Recorder(turn("no"), turn(""), turn(compact(STRAY)))
+    error = failed(StructuredOutputFailed, model)
+    assert isinstance(error, BoundaryError)
+    assert isinstance(error, RuntimeError)
+    assert (error.attempts, error.last_candidate) == (3, compact(STRAY))
+    assert "3 attempts" in str(error)
+    again = pickle.loads(pickle.dumps(error))
+    assert vars(again) == vars(error)
+
+
+@pytest.mark.parametrize(
+    ("usage", "spent"),
+    [
+        ({"total_tokens": 7}, 7),
+        ({"prompt_tokens": 3, "completion_tokens": 2}, 5),
+        ({"total_tokens": None, "prompt_tokens": 3, "completion_tokens": 2}, 5),
+        ({"total_tokens": "7"}, 0),
+        ({}, 0),
+        (None, 0),
+    ],
+)
+def test_missing_usage_is_tolerated(usage: Any, spent: int) -> None:
+    def invoke(messages: Any, *, response_format: Any) -> dict[str, Any]:
+        return {"message": {"content": compact(GOOD)}, "finish_reason": "stop", "usage": usage}
+
+    assert extract(invoke, ASK, REFUND_SCHEMA).total_tokens == spent
+
+
+def test_content_may_come_in_parts() -> None:
+    text = compact(GOOD)
+    parts = [
+        {"type": "text", "text": text[:20]},
+        {"type": "image"},
+        "x",
+        {"type": "text", "text": text[20:]},
+    ]
+    assert extract(Recorder(turn(parts)), ASK, REFUND_SCHEMA).value == GOOD
+
+
+def test_a_candidate_that_is_no_utf8_is_sent_back_escaped() -> None:
+    model = Recorder(turn("bad \udc80"), turn(compact(GOOD)))
+    extract(model, ASK, REFUND_SCHEMA)
+    assert model.requests[1]["messages"][1]["content"] == "bad \\udc80"
+
+
+def test_an_error_of_the_transport_keeps_its_type_and_notes_the_cost() -> None:
+    model = Recorder(turn(compact(STRAY)))
+
+    def invoke(messages: Any, *, response_format: Any) -> dict[str, Any]:
+        if model.model.calls:
+            raise TimeoutError("read timed out")
+        return model(messages, response_format=response_format)
+
+    with pytest.raises(TimeoutError) as caught:
+        extract(invoke, ASK, REFUND_SCHEMA)
+    assert caught.value.__notes__ == ["extract: attempt 2 of 3, 83 tokens spent"]
+
+
+def test_an_error_of_the_semantic_check_keeps_its_type_and_notes_the_cost() -> None:
+    with pytest.raises(KeyError) as caught:
+        extract(
+            Recorder(turn(compact(GOOD))), ASK, REFUND_SCHEMA, semantic_check=lambda v: v["x"]
+        )
+    assert caught.value.__notes__ == ["extract: attempt 1 of 3, 77 tokens spent"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "objekt"},
+        {"properties": {"a": {"pattern": "("}}},
+        {"minimum": "1"},
+        {"$ref": "#/$defs/nowhere"},
+        {"properties": {"a": {"$ref": "https://example.com/schema.json"}}},
+        {"$ref": "#"},
+    ],
+)
+def test_a_bad_schema_is_the_callers_error_before_any_call(schema: dict[str, Any]) -> None:
+    model = Recorder(turn("{}"))
+    with pytest.raises(ValueError, match="invalid schema") as caught:
+        extract(model, ASK, schema)
+    assert not isinstance(caught.value, BoundaryError)
+    assert model.requests == []
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("max_attempts", 0), ("max_attempts", -1), ("name", "a b")]
+)
+def test_bad_options_are_the_callers_error_before_any_call(option: str, value: Any) -> None:
+    model = Recorder(turn("{}"))
+    with pytest.raises(ValueError, match=option if option != "name" else "a b"):
+        extract(model, ASK, REFUND_SCHEMA, **{option: value})
+    assert model.requests == []
+
+
+def test_references_inside_the_document_work() -> None:
+    schema = {"$defs": {"n": {"type": "integer"}}, "properties": {"a": {"$ref": "#/$defs/n"}}}
+    assert extract(Recorder(turn('{"a": "x"}'), turn('{"a": 1}')), ASK, schema).attempts == 2
+
+
+def test_nobody_can_change_anybody_elses_data() -> None:
+    messages, schema = copy.deepcopy(ASK), copy.deepcopy(REFUND_SCHEMA)
+
+    def invoke(transcript: Any, *, response_format: Any) -> dict[str, Any]:
+        reply = model(transcript, response_format=response_format)
+        transcript.clear()
+        response_format["json_schema"]["schema"].clear()
+        return reply
+
+    model = Recorder(turn(compact(STRAY)), turn(compact(GOOD)))
+    extract(invoke, messages, schema)
+    assert (messages, schema) == (ASK, REFUND_SCHEMA)
+    assert model.requests[1]["messages"][0] == ASK[0]
+    assert model.requests[1]["format"] == model.requests[0]["format"]
+
+
+ANSWERS = st.one_of(
+    st.just(compact(GOOD)),
+    st.sampled_from([None, "", "null", "I think...", compact(STRAY), compact(GOOD)[:40], "[]"]),
+    OBJECTS.map(compact),
+    st.fixed_dictionaries({key: st.just(item) | KEYS for key, item in GOOD.items()}).map(
+        compact
+    ),
+    PIECES,
+)
+FINISHES = st.sampled_from(
+    ["stop", "stop", "stop", "stop", "length", "content_filter", "tool_calls", "odd"]
+)
+TURNS = st.lists(st.tuples(ANSWERS, FINISHES), min_size=1, max_size=6)
+
+
+@given(TURNS, st.integers(1, 6), st.sampled_from(["O-0011", "O-0001"]))
+def test_no_script_gets_an_unaccepted_value_out_or_a_request_twice(
+    turns: list[tuple[Any, str]], max_attempts: int, known: str
+) -> None:
+    model = Recorder(*[turn(content, finish) for content, finish in turns])
+
+    def check(value: Any) -> str | None:
+        return None if value["order_id"] == known else "order_id does not exist"
+
+    try:
+        result = extract(
+            model, ASK, REFUND_SCHEMA, max_attempts=max_attempts, semantic_check=check
+        )
+    except StructuredOutputFailed as error:
+        assert error.attempts == model.model.calls
+        assert error.total_tokens > 0
+    else:
+        content, finish = turns[min(result.attempts, len(turns)) - 1]
+        assert finish not in ("length", "content_filter")
+        assert parse_object(content) == result.value == GOOD | {"order_id": known} == GOOD
+        assert result.attempts == model.model.calls
+    sent = [json.dumps(request) for request in model.requests]
+    assert len(set(sent)) == len(sent) <= max_attempts
+    assert all(len(request["messages"]) in (1, 3) for request in model.requests)
