@@ -7,7 +7,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help book test test-pages test-live notebook serve save run record lock clean
+.PHONY: help book test format test-pages test-live notebook serve save run record lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -50,8 +50,29 @@ where: .venv/.stamp  ## Say which chapter and cell a name comes from (NAME=chat)
 
 # --- the tests, in tiers ---------------------------------------------------------
 
+# A step that passed is not run again until something it looks at changes; FRESH=1 runs all.
+STEP := @$(PY) -m tools.step
+UNIT := --ignore=tests/pages --ignore=tests/live --ignore=tests/judges --ignore=tests/canary
+
 test: .venv/.stamp  ## Lint, types, gates, nbval, unit and property tests, strict build
-	@$(PY) -m tools.test
+	$(STEP) 1/12 lint . -- $(BIN)/ruff check
+	$(STEP) 2/12 style . -- bash -c "$(BIN)/ruff format --check && $(PY) -m tools.style --check"
+	$(STEP) 3/12 types src -- $(BIN)/mypy
+	$(STEP) 4/12 silence Makefile .ci tests book -- $(PY) -m tools.silence
+	$(STEP) 5/12 save src book -- $(PY) -m tools.save --check
+	$(STEP) 6/12 cells book -- $(PY) -m tools.cells
+	$(STEP) 7/12 prose book src -- $(PY) -m tools.prose
+	$(STEP) 8/12 nbval book src -- $(PY) -m tools.nbval
+	$(STEP) 9/12 outputs book src -- $(PY) -m tools.outputs
+	$(STEP) 10/12 standalone book src README.md LICENSE -- $(PY) -m tools.standalone
+	$(STEP) 11/12 tests . -- $(PY) -m pytest tests $(UNIT) -n 2
+	$(STEP) 12/12 build book src -- $(PY) -m tools.build --strict
+	@echo "==> all passed"
+
+format: .venv/.stamp  ## Format the Python files and the notebooks' code cells
+	@$(BIN)/ruff check --fix --quiet
+	@$(BIN)/ruff format --quiet
+	@$(PY) -m tools.style
 
 test-pages: .venv/.stamp-pages  ## The built pages in Chromium, network blocked
 	@$(PY) -m tools.build

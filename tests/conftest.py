@@ -1,6 +1,11 @@
-"""One Hypothesis profile for everybody: the same examples on every run."""
+"""What holds for every test: no network, the same examples on every run, no silent skip."""
 
+from collections.abc import Generator
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+import tools.offline.sitecustomize  # noqa: F401  refuses the network from here on
 
 settings.register_profile(
     "book",
@@ -10,3 +15,19 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("book")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that is skipped without saying why in at least three words."""
+    report = yield
+    if report.skipped:
+        if isinstance(report.longrepr, tuple):
+            reason = report.longrepr[2].removeprefix("Skipped: ")
+        else:
+            reason = getattr(report, "wasxfail", "").removeprefix("reason: ")
+        if len(reason.split()) < 3:
+            report.outcome = "failed"
+            report.longrepr = f"skipped without a reason of substance: {reason!r}"
+            vars(report).pop("wasxfail", None)
+    return report
