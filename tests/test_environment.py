@@ -55,7 +55,9 @@ def test_the_environment_file_is_python_pip_and_the_same_lock():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     assert environment["channels"] == ["conda-forge"]
     python, pip, by_pip = environment["dependencies"]
-    assert SpecifierSet(python.removeprefix("python")) == SpecifierSet(PROJECT["requires-python"])
+    assert SpecifierSet(python.removeprefix("python")) == SpecifierSet(
+        PROJECT["requires-python"]
+    )
     assert pip.startswith("pip>=")
     assert by_pip == {"pip": ["--require-hashes -r requirements/book.lock"]}
 
