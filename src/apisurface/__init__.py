@@ -34,6 +34,7 @@ from apisurface.parsing import (
     loads_strict,
     value_end,
 )
+from apisurface.sampling import StopFilter, apply_stop, check_distribution, nucleus, softmax
 from apisurface.wire import (
     BoundaryError,
     ConfigError,
@@ -68,18 +69,22 @@ __all__ = [
     "ProviderError",
     "Raises",
     "ScriptedModel",
+    "StopFilter",
     "StructuredOutputFailed",
     "Transport",
     "Verdict",
     "after_thoughts",
+    "apply_stop",
     "broken_proxy_variable",
     "chat",
     "check",
+    "check_distribution",
     "encode_body",
     "extract",
     "find_brace",
     "find_fences",
     "loads_strict",
+    "nucleus",
     "parse_object",
     "post",
     "proxy_variable",
@@ -88,6 +93,7 @@ __all__ = [
     "retry_after",
     "schema_response_format",
     "secrets_in",
+    "softmax",
     "value_end",
     "within",
 ]
