@@ -11,7 +11,7 @@ from tools.saving.book import Book
 from tools.saving.bound import dotted
 from tools.saving.imports import PACKAGE
 from tools.saving.resolve import Module
-from tools.saving.rules import Saved, text
+from tools.saving.rules import Saved, source
 
 INTRO = """\
 <!-- Generated from the chapters in book/: edit them there, then run `make save`. -->
@@ -51,7 +51,7 @@ def summary(saved: Saved) -> str:
     node = saved.nodes[-1]
     if isinstance(node, ast.Assign | ast.AnnAssign):
         lines = []
-        for line in text(saved.cell).split("\n"):
+        for line in source(saved.cell).split("\n"):
             if not line.startswith("#"):
                 break
             lines.append(line.lstrip("# "))
@@ -59,7 +59,7 @@ def summary(saved: Saved) -> str:
     else:
         words = ast.get_docstring(node) or ""
     paragraph = " ".join(words.strip().split("\n\n")[0].split())
-    match = re.match(r".*?[.!?](?=\s|$)", paragraph)
+    match = re.match(r".*?[.!?](?=\s+[^a-z]|$)", paragraph)
     return match.group(0) if match else paragraph
 
 
@@ -74,9 +74,9 @@ def signature(saved: Saved) -> str:
     """Return what a caller needs to see, in the words of the source."""
     node = saved.nodes[-1]
     if isinstance(node, ast.Assign | ast.AnnAssign):
-        source = _source(saved, node)
-        lines = source.split("\n")
-        return source if len(lines) <= 6 else "\n".join([*lines[:5], "    …", lines[-1]])
+        text = _source(saved, node)
+        lines = text.split("\n")
+        return text if len(lines) <= 6 else "\n".join([*lines[:5], "    …", lines[-1]])
     if isinstance(node, ast.ClassDef):
         marks = [f"@{_source(saved, one)}" for one in node.decorator_list]
         return "\n".join([*marks, _head(saved, node), *_members(saved, node)])

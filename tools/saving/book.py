@@ -56,11 +56,9 @@ def _gather(chapter: Chapter) -> tuple[Module, list[Refusal]]:
     lazy = imports.lazy_from(chapter)
     late = [index for index, _ in marked if lazy is not None and index >= lazy]
     module.lazy = bool(late) and len(late) == len(marked)
-    if late and not module.lazy:
+    if lazy is not None and late and not module.lazy:
         what = "from __future__ import annotations comes after a saved definition"
-        refusals.append(
-            chapter.cells[late[0]].refuse(1, what, "move it to the first code cell")
-        )
+        refusals.append(chapter.cells[lazy].refuse(1, what, "move it to the first code cell"))
     for index, cell in marked:
         if cell.broken:
             continue
@@ -83,7 +81,7 @@ def _docstring(module: Module, cell: Cell) -> list[Refusal]:
         what = "the chapter's first marked cell is not its module's docstring"
         remedy = "put a marked cell with only a string before it"
         return [] if cell.broken else [cell.refuse(1, what, remedy)]
-    module.docstring = rules.text(cell).removesuffix(";\n").rstrip() + "\n"
+    module.docstring = rules.source(cell).removesuffix(";\n").rstrip() + "\n"
     module.title = ast.literal_eval(node.value).strip().partition("\n")[0].strip()
     return []
 

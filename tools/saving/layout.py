@@ -8,7 +8,7 @@ from pathlib import Path
 from tools.saving.book import Book
 from tools.saving.imports import PACKAGE, Import, kind, natural, render
 from tools.saving.resolve import Module
-from tools.saving.rules import text
+from tools.saving.rules import source
 
 HEAD = "# Generated from {}: edit it there, then run `make save`.\n"
 SUMMARY = "The boundary between an application and a language model."
@@ -16,11 +16,15 @@ SUMMARY = "The boundary between an application and a language model."
 
 def module(found: Module) -> str:
     """Return the text of one chapter's module."""
-    head = HEAD.format(found.chapter.path) + found.docstring
+    text = HEAD.format(found.chapter.path) + found.docstring
     block = render(found.needed, future=found.lazy)
-    parts = [head + (f"\n{block}\n" if block else "")]
-    parts += [f"# cell: {saved.cell.id}\n{text(saved.cell)}" for saved in found.saved]
-    return "\n\n".join(parts)
+    text += f"\n{block}\n" if block else ""
+    guarded = any(item.typing_only for item in found.needed)
+    for number, saved in enumerate(found.saved):
+        # Between its imports and a constant ruff wants one blank line; two stand elsewhere.
+        close = not number and saved.kind == "constant" and not guarded
+        text += ("\n" if close else "\n\n") + f"# cell: {saved.cell.id}\n{source(saved.cell)}"
+    return text
 
 
 def front(book: Book) -> str:

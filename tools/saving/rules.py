@@ -60,7 +60,7 @@ class Saved:
         return not self.name.startswith("_")
 
 
-def text(cell: Cell) -> str:
+def source(cell: Cell) -> str:
     """Return a marked cell's text without the mark and without the imports that move up."""
     lines: list[str | None] = list(cell.source.split("\n"))
     lines[0] = None
