@@ -37,7 +37,6 @@ from apisurface.parsing import (
 )
 from apisurface.wire import BoundaryError
 
-
 # cell: more
 _MORE = re.compile(r'[\s\]},]*+(?:\{\s*+["}]|"[^"\\]*+(?:\\.[^"\\]*+)*+"\s*+:)', re.DOTALL)
 

@@ -8,7 +8,6 @@ import copy
 import re
 from typing import Any
 
-
 # cell: refund-schema
 REFUND_SCHEMA: dict[str, Any] = {
     "type": "object",

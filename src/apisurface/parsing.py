@@ -20,7 +20,6 @@ from typing import Any, NoReturn
 
 from apisurface.wire import BoundaryError
 
-
 # cell: limits-chars
 MAX_CHARS = 2_000_000  # more than a model writes in one answer
 
