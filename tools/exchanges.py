@@ -166,6 +166,16 @@ EXCHANGES = [
         tool_template=True,
     ),
     Exchange(
+        "tool-pasted",
+        "The same result pasted behind the question, as text of the user.",
+        {
+            "messages": [*SHOWN[:-1], user('Where is order O-0042? {"status": "delayed"}')],
+            "tools": [LOOKUP],
+            "max_tokens": 60,
+        },
+        tool_template=True,
+    ),
+    Exchange(
         "error-400",
         "A schema that the server cannot enforce.",
         {"messages": TICKET, "response_format": schema_format({"type": "money"})},
