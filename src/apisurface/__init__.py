@@ -35,6 +35,13 @@ from apisurface.parsing import (
     value_end,
 )
 from apisurface.sampling import StopFilter, apply_stop, check_distribution, nucleus, softmax
+from apisurface.templates import (
+    ChatTemplate,
+    Markers,
+    count_tokens,
+    find_control_tokens,
+    render_chat_template,
+)
 from apisurface.wire import (
     BoundaryError,
     ConfigError,
@@ -54,6 +61,7 @@ __all__ = [
     "MAX_DIGITS",
     "REFUND_SCHEMA",
     "BoundaryError",
+    "ChatTemplate",
     "ConfigError",
     "DeadlineExceeded",
     "Exercise",
@@ -62,6 +70,7 @@ __all__ = [
     "HttpTransport",
     "MalformedJSON",
     "MalformedResponse",
+    "Markers",
     "Message",
     "Mistake",
     "OutputRefused",
@@ -79,9 +88,11 @@ __all__ = [
     "chat",
     "check",
     "check_distribution",
+    "count_tokens",
     "encode_body",
     "extract",
     "find_brace",
+    "find_control_tokens",
     "find_fences",
     "loads_strict",
     "nucleus",
@@ -90,6 +101,7 @@ __all__ = [
     "proxy_variable",
     "quiet_urls",
     "redact_url",
+    "render_chat_template",
     "retry_after",
     "schema_response_format",
     "secrets_in",
