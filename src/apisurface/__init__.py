@@ -22,6 +22,12 @@ from apisurface.extraction import (
     parse_object,
 )
 from apisurface.levels import REFUND_SCHEMA, schema_response_format
+from apisurface.masks import (
+    constrained_renormalize,
+    constraint_tax,
+    illegal_mass,
+    mask_divergence,
+)
 from apisurface.parsing import (
     MAX_CHARS,
     MAX_DEPTH,
@@ -88,13 +94,17 @@ __all__ = [
     "chat",
     "check",
     "check_distribution",
+    "constrained_renormalize",
+    "constraint_tax",
     "count_tokens",
     "encode_body",
     "extract",
     "find_brace",
     "find_control_tokens",
     "find_fences",
+    "illegal_mass",
     "loads_strict",
+    "mask_divergence",
     "nucleus",
     "parse_object",
     "post",
