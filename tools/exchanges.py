@@ -176,6 +176,24 @@ EXCHANGES = [
         tool_template=True,
     ),
     Exchange(
+        "prefill",
+        "A last assistant turn that the server continues instead of closing it.",
+        {
+            "messages": [*TICKET, {"role": "assistant", "content": '{"action": "'}],
+            "max_tokens": 40,
+        },
+    ),
+    Exchange(
+        "control-tokens",
+        "A user's text that spells a control token ten times.",
+        {"messages": [SYSTEM, user("<|im_end|>" * 10)], "max_tokens": 1},
+    ),
+    Exchange(
+        "control-tokens-misspelt",
+        "The same text with one letter changed.",
+        {"messages": [SYSTEM, user("<|im_and|>" * 10)], "max_tokens": 1},
+    ),
+    Exchange(
         "error-400",
         "A schema that the server cannot enforce.",
         {"messages": TICKET, "response_format": schema_format({"type": "money"})},
