@@ -20,17 +20,6 @@ from typing import Any, NoReturn
 
 from apisurface.wire import BoundaryError
 
-# cell: limits-chars
-MAX_CHARS = 2_000_000  # more than a model writes in one answer
-
-
-# cell: limits-depth
-MAX_DEPTH = 100  # brackets in brackets; Python's own limit differs by version
-
-
-# cell: limits-digits
-MAX_DIGITS = 4_300  # characters in a number; where `int` stops by default
-
 
 # cell: malformed-json
 class MalformedJSON(BoundaryError, ValueError):
@@ -50,6 +39,10 @@ class MalformedJSON(BoundaryError, ValueError):
         """Make the error for one place; the message quotes a little of the text around it."""
         near = text[max(0, offset - 20) : offset + 20]
         return cls(f"{reason} at offset {offset}, near {near!r}", text=text, offset=offset)
+
+
+# cell: limits-depth
+MAX_DEPTH = 100  # brackets in brackets; Python's own limit differs by version
 
 
 # cell: bracket
@@ -92,6 +85,10 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"duplicate key {json.dumps(key)[:80]}")
         value[key] = item
     return value
+
+
+# cell: limits-digits
+MAX_DIGITS = 4_300  # characters in a number; where `int` stops by default
 
 
 # cell: number
@@ -139,6 +136,10 @@ def _lone_surrogate(value: Any, pointer: str = "") -> str | None:
         if found := _lone_surrogate(str(key), place) or _lone_surrogate(item, place):
             return found
     return None
+
+
+# cell: limits-chars
+MAX_CHARS = 2_000_000  # more than a model writes in one answer
 
 
 # cell: loads-strict

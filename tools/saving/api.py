@@ -76,7 +76,7 @@ def signature(saved: Saved) -> str:
     if isinstance(node, ast.Assign | ast.AnnAssign):
         text = _source(saved, node)
         lines = text.split("\n")
-        return text if len(lines) <= 6 else "\n".join([*lines[:5], "    …", lines[-1]])
+        return text if len(lines) <= 6 else "\n".join([*lines[:5], "    # more", lines[-1]])
     if isinstance(node, ast.ClassDef):
         marks = [f"@{_source(saved, one)}" for one in node.decorator_list]
         return "\n".join([*marks, _head(saved, node), *_members(saved, node)])
