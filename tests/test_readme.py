@@ -15,7 +15,9 @@ PAGES = ["README.md", "book/intro.md"]
 def test_the_experiment_prints_what_stands_below_it(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     code, said = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", text, re.DOTALL).groups()
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert run.stdout == said
     assert len(code.strip().splitlines()) <= 16
 

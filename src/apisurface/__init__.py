@@ -48,6 +48,14 @@ from apisurface.templates import (
     find_control_tokens,
     render_chat_template,
 )
+from apisurface.validity import (
+    KNOWN_ORDERS,
+    make_tickets,
+    measure_validity,
+    run_validity_experiment,
+    scripted_candidate,
+    semantic_check,
+)
 from apisurface.wire import (
     BoundaryError,
     ConfigError,
@@ -62,6 +70,7 @@ from apisurface.wire import (
 )
 
 __all__ = [
+    "KNOWN_ORDERS",
     "MAX_CHARS",
     "MAX_DEPTH",
     "MAX_DIGITS",
@@ -104,7 +113,9 @@ __all__ = [
     "find_fences",
     "illegal_mass",
     "loads_strict",
+    "make_tickets",
     "mask_divergence",
+    "measure_validity",
     "nucleus",
     "parse_object",
     "post",
@@ -113,8 +124,11 @@ __all__ = [
     "redact_url",
     "render_chat_template",
     "retry_after",
+    "run_validity_experiment",
     "schema_response_format",
+    "scripted_candidate",
     "secrets_in",
+    "semantic_check",
     "softmax",
     "value_end",
     "within",
