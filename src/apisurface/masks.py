@@ -17,9 +17,7 @@ from apisurface.sampling import check_distribution
 
 
 # cell: legal-part
-def _legal_part(
-    probs: Sequence[float], legal: Collection[int]
-) -> tuple[list[float], set[int]]:
+def _legal_part(probs: Sequence[float], legal: Collection[int]) -> tuple[list[float], set[int]]:
     """Return the checked probabilities and the checked set of legal indices."""
     values = check_distribution(probs)
     if any(isinstance(index, bool) for index in legal):

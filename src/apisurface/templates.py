@@ -1,9 +1,10 @@
 # Generated from book/templates.ipynb: edit it there, then run `make save`.
 """Chat templates: the one text that a model reads in place of your messages.
 
-A toy with the parts of a real one: literal markers per role, a separator, and the opening of
-the assistant's turn. It renders text; it has no tokenizer, no tools, no tool calls and no
-pictures, and refuses with a ValueError what it would otherwise drop.
+A toy with the parts of a real one: literal markers per role, a separator, and
+the opening of the assistant's turn. It renders text; it has no tokenizer, no
+tools, no tool calls and no pictures, and refuses with a ValueError what it
+would otherwise drop.
 """
 
 import re
@@ -23,7 +24,7 @@ class Markers(TypedDict):
 
 # cell: chat-template
 class ChatTemplate(TypedDict):
-    """Markers for each role, the text between turns, and the opening of the answer."""
+    """Markers for each role, the text between turns, the answer's opening."""
 
     roles: Mapping[str, Markers]
     sep: str
@@ -32,7 +33,7 @@ class ChatTemplate(TypedDict):
 
 # cell: content-text
 def _content_text(message: Message, where: str) -> str:
-    """Return a message's content as text: verbatim, nothing for None, text parts joined."""
+    """Return content as text: verbatim, nothing for None, text parts joined."""
     if not isinstance(message, Mapping):
         got = type(message).__name__
         raise ValueError(f"{where}: expected a message with role and content, got {got}")
@@ -66,16 +67,18 @@ def _require(name: str, value: Mapping[str, Any], keys: tuple[str, ...]) -> None
 
 # cell: render-chat-template
 def render_chat_template(messages: Sequence[Message], template: ChatTemplate) -> str:
-    """Return the text a model reads: each message in its markers, then the answer's opening.
+    """Return the text a model reads: messages in markers, the answer's opening.
 
-    Turns are joined with `sep`; `assistant_open` follows the last one without it. Content is
-    text, None or absent (both nothing) or a list of text parts, joined with nothing between.
-    It stands verbatim: no braces are filled, nothing is trimmed, and control tokens in it are
-    kept, so look with `find_control_tokens` first. Keys other than role and content (`name`,
+    Turns are joined with `sep`; `assistant_open` follows the last one without
+    it. Content is text, None or absent (both nothing) or a list of text parts,
+    joined with nothing between. It stands verbatim: no braces are filled,
+    nothing is trimmed, and control tokens in it are kept, so look with
+    `find_control_tokens` first. Keys other than role and content (`name`,
     `tool_call_id`, …) are no text here. The messages are not changed.
 
-    Raises ValueError, with the message's index and a remedy, for a role without markers, a part
-    that is not text, and proposed tool calls, which these templates have no place for.
+    Raises ValueError, with the message's index and a remedy, for a role
+    without markers, a part that is not text, and proposed tool calls, which
+    these templates have no place for.
     """
     _require("the template", template, ("roles", "sep", "assistant_open"))
     roles, turns = template["roles"], []
@@ -99,10 +102,11 @@ def render_chat_template(messages: Sequence[Message], template: ChatTemplate) ->
 
 # cell: count-tokens
 def count_tokens(text: str) -> int:
-    r"""Return how many toy tokens a text has: words, and single marks of punctuation.
+    r"""Return how many toy tokens a text has: words and single marks.
 
-    A word is a run of `\w`; space counts nothing. No model counts like this: a real tokenizer
-    cuts long words into pieces and takes a control token as one. Use it to compare, not to pay.
+    A word is a run of `\w`; a mark is one character that is neither that nor
+    space. No model counts like this: a real tokenizer cuts long words into
+    pieces and takes a control token as one. Use it to compare, not to pay.
     """
     return len(re.findall(r"\w+|[^\w\s]", text))
 
@@ -111,13 +115,16 @@ def count_tokens(text: str) -> int:
 def find_control_tokens(
     messages: Sequence[Message], control_tokens: Iterable[str]
 ) -> list[str]:
-    """Return where the content of messages spells a control token; empty when it never does.
+    """Return where content spells a control token; empty when it never does.
 
-    Each finding names message, token and character, such as `messages[1].content: '<|im_end|>'
-    at character 2`. Text parts are joined first, as the renderer joins them, so a token split
-    over two parts is found. Pass the special tokens of the model's tokenizer; only content is
-    searched, not names, tool calls or tool descriptions. Raises ValueError for an empty token,
-    for tokens given as one string, and for content that `render_chat_template` refuses.
+    Each finding names message, token and place, such as
+    `messages[1].content: '<|im_end|>' at character 2`. Text parts are joined
+    first, as the renderer joins them, so a token split over two parts is found.
+    Pass the special tokens of the model's tokenizer. Only content is searched,
+    not names, tool calls or tool descriptions.
+
+    Raises ValueError for an empty token, for tokens given as one string, and
+    for content that `render_chat_template` refuses.
     """
     tokens = sorted(control_tokens, key=len, reverse=True)
     if isinstance(control_tokens, str) or "" in tokens:
