@@ -19,6 +19,8 @@ REPAIRS = [
     (re.compile(r'\s*<script defer src="_static/scripts/fontawesome\.js[^>]*></script>'), ""),
     # It would hide from a screen reader what the button says.
     (re.compile(r' aria-label="Toggle hidden content"'), ""),
+    # The empty corner of a table heads nothing.
+    (re.compile(r'<th class="(head[^"]*)"><p></p></th>'), r'<td class="\1"></td>'),
     # Roles that WAI-ARIA has withdrawn, and a list whose children are not items.
     (re.compile(r' role="doc-biblioentry"'), ""),
     (re.compile(r'<div role="list" class="citation-list">'), '<div class="citation-list">'),

@@ -8,7 +8,7 @@ if (location.protocol === "file:" && typeof DOCUMENTATION_OPTIONS !== "undefined
 
 // A box that scrolls must be reachable with the keyboard, and only while it scrolls.
 function markScrollers() {
-  const boxes = ".diagram, .math mjx-container, .cell_output .output, .pst-scrollable-table-container";
+  const boxes = "pre, .diagram, .math mjx-container, .cell_output .output, .pst-scrollable-table-container";
   for (const box of document.querySelectorAll(boxes)) {
     if (box.scrollWidth > box.clientWidth) {
       box.tabIndex = 0;

@@ -1,0 +1,239 @@
+"""What every page of the built book is held to, by a real browser that has no network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from bs4 import BeautifulSoup
+from playwright.sync_api import Browser, Page, sync_playwright
+
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+LOCAL = ("file:", "data:", "blob:")
+PATIENCE = 60_000  # ms; a page takes one or two seconds, a busy machine many more
+
+
+class ChromiumMissing(RuntimeError):
+    """No Chromium is installed, so nothing can be said about the pages."""
+
+
+def chromium() -> str:
+    """Return the path of Debian's Chromium, or of the one that $CHROMIUM names."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    for path in (os.environ.get("CHROMIUM"), *map(shutil.which, names)):
+        if path:
+            return path
+    raise ChromiumMissing(
+        "The pages are tested in Chromium. Install it (Debian: apt-get install chromium), "
+        "or set CHROMIUM to the path of one."
+    )
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """Start Chromium without a network, and end it."""
+    path = chromium()
+    with sync_playwright() as playwright:
+        # A sandbox needs rights that a container often lacks; all it opens are our own files.
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+# --- what runs on the page -----------------------------------------------------------
+
+TYPESET = """async () => {
+    if (window.MathJax?.startup) await MathJax.startup.promise;
+    await document.fonts.ready;
+    const complaints = [];
+    for (const math of document.querySelectorAll('.math')) {
+        if (!math.querySelector('mjx-container svg')) complaints.push(math.textContent.trim());
+    }
+    for (const error of document.querySelectorAll('mjx-merror, [data-mjx-error]')) {
+        complaints.push(error.dataset.mjxError || error.textContent);
+    }
+    return complaints;
+}"""
+DRAWN = """async () => {
+    const images = [...document.images].filter(image => image.checkVisibility());
+    for (const image of images) { image.loading = 'eager'; await image.decode().catch(() => {}); }
+    const empty = images.filter(image => !(image.complete && image.naturalWidth > 0));
+    const shown = [...document.querySelectorAll('.diagram')].map(
+        box => [...box.children].filter(image => image.checkVisibility()).length);
+    return [...empty.map(image => `not drawn: ${image.src}`),
+            ...shown.filter(count => count !== 1).map(count => `a diagram is shown ${count} times`)];
+}"""
+FIGURES = """() => {
+    const complaints = [];
+    for (const image of document.querySelectorAll('article img')) {
+        if (!image.alt.trim()) complaints.push(`no text alternative: ${image.src}`);
+        if (!image.closest('figure')) complaints.push(`stands outside of a figure: ${image.src}`);
+    }
+    for (const figure of document.querySelectorAll('article figure')) {
+        const caption = figure.querySelector('figcaption');
+        const number = caption?.querySelector('.caption-number')?.textContent.trim() ?? '';
+        if (!number) complaints.push(`no number: ${figure.id}`);
+        if (!caption || caption.textContent.replace(/[#¶]/g, '').trim().length <= number.length)
+            complaints.push(`no caption: ${figure.id}`);
+    }
+    return complaints;
+}"""
+OVERFLOW = """() => {
+    const complaints = [];
+    const width = document.documentElement.clientWidth;
+    const scrolled = Math.max(document.documentElement.scrollWidth, document.body.scrollWidth);
+    if (scrolled > width) complaints.push(`the page is ${scrolled} px wide, the screen ${width}`);
+    for (const element of document.querySelectorAll('main *')) {
+        const box = element.getBoundingClientRect();
+        if (box.width === 0 || box.right <= width + 1 || !element.checkVisibility()) continue;
+        let parent = element;
+        while (parent && !/auto|scroll/.test(getComputedStyle(parent).overflowX))
+            parent = parent.parentElement;
+        if (!parent) complaints.push(`${element.localName}.${element.className} is cut off`);
+    }
+    return complaints.slice(0, 5);
+}"""
+UNFOLD = """() => {
+    for (const details of document.querySelectorAll('details')) details.open = true;
+    const style = document.createElement('style');
+    style.textContent = '.sd-tab-content { display: block !important } '
+        + '* { animation: none !important; transition: none !important }';
+    document.head.append(style);
+}"""
+# Thousands of words share a few looks: one of each is enough, and the others are left out
+# where they hold nothing else.
+ONE_OF_EACH_LOOK = """() => {
+    const seen = new Set();
+    for (const element of document.body.querySelectorAll('*')) {
+        delete element.dataset.sameLook;
+        if (![...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())) continue;
+        const style = getComputedStyle(element);
+        const look = [style.color, style.fontSize, style.fontWeight];
+        for (let under = element; under; under = under.parentElement) {
+            const {backgroundColor, backgroundImage, opacity, filter} = getComputedStyle(under);
+            look.push(backgroundColor, backgroundImage, opacity, filter);
+        }
+        const key = [...new Set(look)].join();
+        if (seen.has(key) && !element.children.length) element.dataset.sameLook = '';
+        seen.add(key);
+    }
+}"""
+AXE = """async (options) => {
+    const context = options.runOnly ? {exclude: ['[data-same-look]']} : document;
+    const found = await axe.run(context, {...options, preload: false, resultTypes: ['violations']});
+    return found.violations.flatMap(rule => rule.nodes.slice(0, 3).map(
+        node => `${rule.id}: ${node.target} ${node.html.slice(0, 120)} ${node.failureSummary}`));
+}"""
+
+
+@lru_cache
+def axe_source() -> str:
+    """Return axe-core as its Python package carries it."""
+    spec = find_spec("axe_playwright_python")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+
+
+def axe(page: Page, **options: object) -> list[str]:
+    """Return what axe-core holds against the page as it stands now."""
+    complaints: list[str] = page.evaluate(AXE, options)
+    return complaints
+
+
+CONTRAST = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+REST = {rule: {"enabled": False} for rule in CONTRAST["values"]}
+
+
+# --- what is read from the files ------------------------------------------------------
+
+
+@lru_cache
+def anchors(path: Path) -> frozenset[str]:
+    """Return every id of a page."""
+    soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    return frozenset(str(tag["id"]) for tag in soup.find_all(id=True))
+
+
+def dead_links(path: Path) -> list[str]:
+    """Return the links that lead nowhere within the book."""
+    soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    complaints = []
+    for tag in soup.find_all("a", href=True):
+        parts = urlsplit(str(tag["href"]))
+        if parts.scheme or parts.netloc:
+            continue
+        target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+        if not target.is_file():
+            complaints.append(f"no such file: {tag['href']}")
+        elif parts.fragment and unquote(parts.fragment) not in anchors(target):
+            complaints.append(f"no such place: {tag['href']}")
+    return complaints
+
+
+def visit(browser: Browser, path: Path) -> dict[str, list[str]]:
+    """Open a page from disk, once, and return each check's complaints."""
+    outside: list[str] = []
+    failed: list[str] = []
+    errors: list[str] = []
+    with browser.new_context(viewport=DESK, offline=True, color_scheme="light") as context:
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        page.on(
+            "request",
+            lambda request: request.url.startswith(LOCAL) or outside.append(request.url),
+        )
+        page.on(
+            "requestfailed",
+            lambda request: request.url in outside or failed.append(request.url),
+        )
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda line: line.type != "error" or errors.append(line.text))
+        page.goto(path.as_uri())
+        found = {"math is typeset": page.evaluate(TYPESET)}
+        found["pictures are drawn"] = page.evaluate(DRAWN)
+        found["figures have a number, a caption and a text alternative"] = page.evaluate(
+            FIGURES
+        )
+        page.evaluate(axe_source())
+        found["axe-core finds nothing"] = axe(page, rules=REST)
+
+        page.evaluate(UNFOLD)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+            page.evaluate(ONE_OF_EACH_LOOK)
+            found[f"legible in {scheme}"] = axe(page, runOnly=CONTRAST)
+        found["pictures are drawn"] += page.evaluate(DRAWN)
+
+        page.set_viewport_size(PHONE)
+        page.wait_for_timeout(200)  # the page reacts to its new width
+        found["fits a telephone"] = page.evaluate(OVERFLOW)
+        found["axe-core finds nothing"] += axe(page, rules=REST)
+    found["asks for nothing outside"] = outside
+    found["everything it asks for is there"] = failed
+    # What could not be loaded is the business of the two checks above.
+    found["no error in the console"] = [e for e in errors if "Failed to load resource" not in e]
+    found["links lead somewhere"] = dead_links(path)
+    return found
+
+
+CHECKS = [
+    "asks for nothing outside",
+    "everything it asks for is there",
+    "no error in the console",
+    "math is typeset",
+    "pictures are drawn",
+    "figures have a number, a caption and a text alternative",
+    "links lead somewhere",
+    "fits a telephone",
+    "legible in light",
+    "legible in dark",
+    "axe-core finds nothing",
+]

@@ -1,0 +1,45 @@
+"""One Chromium for all page tests, and the book that `make book` built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+SITE = Path(__file__).resolve().parents[2] / "book/_build/html"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for `page_path` on every page of the built book."""
+    if "page_path" in metafunc.fixturenames:
+        pages = sorted(SITE.glob("*.html"))
+        metafunc.parametrize("page_path", pages, ids=[page.stem for page in pages])
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    if not (SITE / "index.html").exists():
+        pytest.fail("There is no built book to look at: run make book.")
+    return SITE
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    from pages.checks import launched
+
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def findings(browser: Browser):
+    """Return a function that visits a page once and remembers what was found."""
+    from pages.checks import visit
+
+    return cache(lambda path: visit(browser, path))

@@ -1,0 +1,42 @@
+"""Every page of the book, opened from disk, held to every check."""
+
+import pytest
+from pages import checks
+
+
+@pytest.mark.parametrize("check", checks.CHECKS)
+def test_page(page_path, findings, check):
+    complaints = findings(page_path)[check]
+    assert not complaints, "\n".join([f"{page_path.name}: {check}", *complaints])
+
+
+def test_the_book_was_built(site):
+    names = {path.stem for path in site.glob("*.html")}
+    assert {"index", "intro", "search", "glossary", "bibliography", "api"} <= names
+
+
+def test_without_javascript_the_page_can_be_read(page_path, browser):
+    """The text, the code and the figures are there; what needs a script is not shown."""
+    with browser.new_context(java_script_enabled=False, offline=True) as context:
+        page = context.new_page()
+        page.goto(page_path.as_uri())
+        if page_path.stem == "index":
+            page.wait_for_url("**/intro.html")
+        assert page.locator("h1").first.is_visible()
+        if page_path.stem == "search":
+            assert page.get_by_text("Please activate JavaScript").first.is_visible()
+        for block in page.locator("article .cell_input pre").all():
+            hidden = block.evaluate("e => Boolean(e.closest('details, .sd-tab-content'))")
+            assert hidden or block.is_visible()
+        assert page.evaluate(checks.DRAWN) == []
+
+
+def test_every_check_is_made(site, findings):
+    assert sorted(findings(site / "glossary.html")) == sorted(checks.CHECKS)
+
+
+def test_a_missing_chromium_is_named_with_its_package(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    with pytest.raises(checks.ChromiumMissing, match="apt-get install chromium"):
+        checks.chromium()
