@@ -66,6 +66,23 @@ TICKET = [
     {"role": "system", "content": "Extract the refund decision as JSON."},
     user("Ticket T-011: refund order O-0011, 13.07 USD."),
 ]
+SHOWN_TICKET = [
+    TICKET[0],
+    user("Ticket T-007: refund order O-0007, 11.59 USD."),
+    {
+        "role": "assistant",
+        "content": json.dumps(
+            {
+                "ticket_id": "T-007",
+                "action": "refund",
+                "order_id": "O-0007",
+                "amount_cents": 1159,
+                "currency": "USD",
+            }
+        ),
+    },
+    TICKET[1],
+]
 # A model this small calls a tool when it has seen it done twice.
 SHOWN = [
     SYSTEM,
@@ -116,6 +133,11 @@ EXCHANGES = [
             "max_tokens": 6,
             "extra_body": {"logprobs": True, "top_logprobs": 5},
         },
+    ),
+    Exchange(
+        "json-prompt",
+        "JSON by request and example alone: nothing holds it.",
+        {"messages": SHOWN_TICKET},
     ),
     Exchange(
         "json-object",

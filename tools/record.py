@@ -16,10 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tools.distributions import distributions
 from tools.exchanges import EXCHANGES, perform
 from tools.model_server import ROOT, MissingExtra, ModelServer, ServerFailed, model_server
 from tools.notebooks import write_text
 from tools.tape import essence
+from tools.tax import tax
 
 RECORDINGS = ROOT / "book/recordings"
 TOOL_TEMPLATE = Path(__file__).with_name("tool_template.jinja")
@@ -28,11 +30,12 @@ Job = tuple[str, Callable[[ModelServer], dict[str, Any]]]
 
 def jobs(*, tool_template: bool) -> list[Job]:
     """Return what is recorded from the server with the one or the other chat template."""
-    return [
+    found: list[Job] = [
         (exchange.name, partial(perform, exchange))
         for exchange in EXCHANGES
         if exchange.tool_template == tool_template
     ]
+    return found if tool_template else [*found, ("distributions", distributions), ("tax", tax)]
 
 
 def keep(path: Path, recording: dict[str, Any]) -> str:
@@ -70,7 +73,7 @@ def record(folder: Path, only: set[str]) -> None:
 
 def main() -> None:
     """Record; say what to do when there is no real model."""
-    names = [exchange.name for exchange in EXCHANGES]
+    names = [name for tools in (False, True) for name, _ in jobs(tool_template=tools)]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="*", help=f"what to record: {', '.join(names)}")
     parser.add_argument("--root", type=Path, default=ROOT)

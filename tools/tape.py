@@ -17,7 +17,7 @@ Bytes: TypeAlias = str | dict[str, str]
 HIDDEN = "***"
 # What differs between two runs that answer the same: names, clocks, and what was counted in
 # seconds. `content-length` follows from the digits of those.
-VOLATILE = {"id", "created", "timings", "content-length", "user-agent"}
+VOLATILE = {"id", "request_id", "created", "timings", "content-length", "user-agent"}
 
 
 def pack(data: bytes) -> Bytes:
@@ -126,24 +126,25 @@ def _json_or_text(text: str) -> Any:
 
 
 def essence(recording: dict[str, Any]) -> Any:
-    """Return what two recordings of the same behaviour share on any day."""
-    request, response = recording["request"], recording["response"]
-    kept = {name: recording.get(name) for name in ("about", "result", "error")}
-    kept["server"] = {
-        name: recording["provenance"][name]
-        for name in ("server", "model_sha256", "chat_template")
-    }
-    kept["request"] = request | {"body": events(unpack(request["body"]))}
-    kept["response"] = [response["status"], response["headers"], events(body_of(recording))]
+    """Return what two recordings of the same behaviour share on any day and machine."""
+    kept = {name: value for name, value in recording.items() if name != "recorded"}
+    versions = ("server", "model_sha256", "chat_template")
+    kept["provenance"] = {name: recording["provenance"][name] for name in versions}
+    if "request" in recording:
+        request, response = recording["request"], recording["response"]
+        kept["request"] = request | {"body": events(unpack(request["body"]))}
+        found = events(body_of(recording))
+        kept["response"] = [response["status"], response["headers"], found]
     return _steady(kept)
 
 
 def _steady(value: Any) -> Any:
-    """Drop what is volatile, at every depth."""
+    """Drop what is volatile, at every depth, and the digits on which two machines differ."""
     if isinstance(value, dict):
-        drop = VOLATILE | {"request_id"}
-        return {key: _steady(item) for key, item in value.items() if key not in drop}
-    return [_steady(item) for item in value] if isinstance(value, list) else value
+        return {key: _steady(item) for key, item in value.items() if key not in VOLATILE}
+    if isinstance(value, list | tuple):
+        return [_steady(item) for item in value]
+    return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
 def shape(value: Any, path: str = "$") -> set[str]:

@@ -12,7 +12,8 @@ from tools.model_server import MissingExtra, ModelServer, model_server
 from tools.record import TOOL_TEMPLATE
 
 
-def _missing(error: MissingExtra) -> None:
+def leave_out(error: MissingExtra) -> None:
+    """End the tests of this session that need the model, saying why."""
     if os.environ.get("CI"):
         pytest.fail(f"CI must not leave the real model out. {error}", pytrace=False)
     pytest.skip(str(error))
@@ -25,7 +26,7 @@ def server() -> Iterator[ModelServer]:
         with model_server() as running:
             yield running
     except MissingExtra as error:
-        _missing(error)
+        leave_out(error)
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +36,7 @@ def tool_server() -> Iterator[ModelServer]:
         with model_server(chat_template=TOOL_TEMPLATE) as running:
             yield running
     except MissingExtra as error:
-        _missing(error)
+        leave_out(error)
 
 
 @pytest.fixture

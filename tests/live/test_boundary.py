@@ -51,6 +51,13 @@ def test_length_when_the_budget_ends_it(server: ModelServer, transport: HttpTran
     assert answer["usage"]["completion_tokens"] == 3
 
 
+def test_the_newer_name_of_the_budget(server: ModelServer, transport: HttpTransport) -> None:
+    newer = {"max_tokens": None, "max_completion_tokens": 3, "ignore_eos": True}
+    answer = ask(server, transport, extra_body=newer)
+    assert answer["finish_reason"] == "length"
+    assert answer["usage"]["completion_tokens"] == 3
+
+
 def test_stop_when_the_answer_ends_itself(
     server: ModelServer, transport: HttpTransport
 ) -> None:

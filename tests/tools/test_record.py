@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import runpy
 import shutil
 from pathlib import Path
 from typing import Any
@@ -127,3 +128,14 @@ def test_a_server_that_dies_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(model_server.ServerFailed, match="while starting"):
         with model_server.model_server():
             pass
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("", "Skipped"), ("true", "Failed")])
+def test_left_out_is_a_reasoned_skip_and_in_ci_a_failure(
+    ci: str, outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conftest = runpy.run_path(str(record.ROOT / "tests/live/conftest.py"))
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(BaseException, match="no xllamacpp") as caught:
+        conftest["leave_out"](model_server.MissingExtra("no xllamacpp"))
+    assert type(caught.value).__name__ == outcome
