@@ -86,3 +86,9 @@ class MiniBook:
 @pytest.fixture
 def mini(tmp_path: Path) -> MiniBook:
     return MiniBook(tmp_path / "project")
+
+
+@pytest.fixture(scope="module")
+def shared_mini(tmp_path_factory: pytest.TempPathFactory) -> MiniBook:
+    """One book for a whole test module, whose chapters are written over and over."""
+    return MiniBook(tmp_path_factory.mktemp("shared") / "project")

@@ -191,6 +191,10 @@ CASES: dict[str, tuple[list[str], str, int, str]] = {
         ["#@save\ndef f(x: A): pass", "#@save\nclass A: pass"],
         *("c1", 2, "A is saved further down"),
     ),
+    "import below its use": (
+        ["#@save\nX = [json]", "import json"],
+        *("c1", 2, "uses json at import, but it is imported further down"),
+    ),
     "itself": (["X = 1", "#@save\nX = X + 1"], "c2", 2, "uses X while it is being defined"),
     # --- changes further down
     "rebound": (
@@ -212,6 +216,7 @@ CASES: dict[str, tuple[list[str], str, int, str]] = {
     "imported below": ([FUNCTION, "from x import f"], "c2", 1, "imports f, a name"),
     "under capture": ([FUNCTION, "%%capture\nf = 1"], "c2", 2, "binds f again"),
     "under a magic": ([FUNCTION, "%time g()\nf = 1"], "c2", 2, "binds f again"),
+    "timed": ([FUNCTION, "%time f = 1"], "c2", 1, "binds f again"),
     "imported above": (["from x import f", FUNCTION], "c1", 1, "imports f, a name"),
     "global in saved code": (
         ["#@save\nN = 0", "#@save\ndef f():\n    global N\n    N += 1"],

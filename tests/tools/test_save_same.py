@@ -237,7 +237,7 @@ def test_imports_in_a_marked_cell_move_to_the_head(same: Any) -> None:
         """,
         ask="PATTERN.pattern",
     )
-    assert "import re\nfrom typing import Any\n\n\n# cell: c1\n# why it exists\n" in text
+    assert "import re\nfrom typing import Any\n\n# cell: c1\n# why it exists\n" in text
     assert text.count("import") == 3 - 1
 
 

@@ -19,6 +19,7 @@ from tools import notebooks
 MARK = "#@save"
 PYTHON = (3, 11)  # the oldest Python that the package promises
 _ALMOST = re.compile(r"^#[#\s]*@\s*sav|#\s*@\s*save?\s*$", re.IGNORECASE)
+_TIMES = re.compile(r"^(\s*)%(?:time|prun)\s+(?=\w)", re.MULTILINE)
 _RUNS_PYTHON = re.compile(r"^%%(?:time|timeit|capture|prun)\b")
 
 
@@ -152,6 +153,7 @@ def _as_python(source: str) -> str:
         return "\n" + _as_python(source.partition("\n")[2])
     if _tree(source) is not None:
         return source
+    source = _TIMES.sub(r"\1", source)
     try:
         return str(TransformerManager().transform_cell(source))
     except (SyntaxError, ValueError):

@@ -65,6 +65,9 @@ def resolve(module: Module) -> Iterator[Refusal]:
             chosen, problem = _choose(saved, use, candidates)
             if problem is not None:
                 yield problem
+            if use.when is When.NOW and not any(_above(chapter, f, saved, use) for f in chosen):
+                what = f"uses {use.name} at import, but it is imported further down"
+                yield saved.cell.refuse(use.line, what, "move the import up")
             for one in chosen:
                 module.needed.add(one.item)
                 yield from imports.allowed(chapter, one)
@@ -73,6 +76,13 @@ def resolve(module: Module) -> Iterator[Refusal]:
     if any(item.typing_only for item in module.needed):
         module.needed.add(Import("typing", "TYPE_CHECKING"))
     yield from _rebound(module, found)
+
+
+def _above(chapter: Chapter, found: Found, saved: Saved, use: Use) -> bool:
+    """Whether an import stands above a use, in an earlier cell or on an earlier line."""
+    if found.cell is saved.cell:
+        return found.line < use.line
+    return chapter.cells.index(found.cell) < chapter.cells.index(saved.cell)
 
 
 def _full_name(name: str, found: list[Found]) -> str:
