@@ -221,6 +221,14 @@ def test_only_needed_imports_are_taken_and_sorted(same: Any) -> None:
     ]
 
 
+def test_an_import_may_be_repeated_further_down(same: Any) -> None:
+    same(
+        "#@save\nimport json\n\n\ndef f(x=json):\n    return x.dumps(1)",
+        "#@save\nimport json\n\n\ndef g(x=json):\n    return x.dumps(2)",
+        ask="f(), g()",
+    )
+
+
 def test_imports_in_a_marked_cell_move_to_the_head(same: Any) -> None:
     text = same(
         """

@@ -65,7 +65,9 @@ def resolve(module: Module) -> Iterator[Refusal]:
             chosen, problem = _choose(saved, use, candidates)
             if problem is not None:
                 yield problem
-            if use.when is When.NOW and not any(_above(chapter, f, saved, use) for f in chosen):
+            if use.when is When.NOW and not any(
+                _above(chapter, f, saved, use) for f in candidates
+            ):
                 what = f"uses {use.name} at import, but it is imported further down"
                 yield saved.cell.refuse(use.line, what, "move the import up")
             for one in chosen:
@@ -148,7 +150,7 @@ def _choose(
         fits = [f for f in pool if f"{use.dotted}.".startswith(f"{f.item.module}.")]
         longest = max((len(f.item.module) for f in fits), default=0)
         pool = [f for f in fits if len(f.item.module) == longest] or pool
-    return list({f.item: f for f in pool}.values()), None
+    return list({f.item: f for f in reversed(pool)}.values()), None
 
 
 def _rebound(module: Module, found: list[Found]) -> Iterator[Refusal]:
