@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from apisurface import BoundaryError
 from apisurface.parsing import (
     MAX_CHARS,
     MAX_DEPTH,
@@ -25,7 +26,6 @@ from apisurface.parsing import (
     loads_strict,
     value_end,
 )
-from apisurface.wire import BoundaryError
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
