@@ -1,7 +1,9 @@
 """Masks and the constraint tax: contract section 4, the mask side of the constrained cases."""
 
+import json
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -127,6 +129,16 @@ def test_a_tie_for_first_choice_goes_to_the_lower_index() -> None:
 def test_a_tiny_legal_mass_still_renormalises() -> None:
     assert constrained_renormalize([1.0, 5e-324, 5e-324], {1, 2}) == [0.0, 0.5, 0.5]
     assert mask_divergence([1.0, 1e-300], {1}) == pytest.approx(300 * math.log(10))
+
+
+def test_the_recorded_prices_add_up() -> None:
+    """A step's legal mass is all that its price depends on."""
+    path = Path(__file__).parent.parent / "book/recordings/tax.json"
+    for run in json.loads(path.read_text(encoding="utf-8"))["runs"].values():
+        masses = [step["legal_mass"] for step in run["steps"]]
+        nats = math.fsum(mask_divergence([mass, 1.0 - mass], {0}) for mass in masses)
+        assert nats / math.log(2) == pytest.approx(run["total_bits"], rel=1e-5)
+        assert all(step["token"][2] <= step["legal_mass"] + 1e-4 for step in run["steps"])
 
 
 # --- the domain ----------------------------------------------------------------------------

@@ -1,9 +1,12 @@
 """Temperature, nucleus, stop sequences: contract section 3, the cases of area sampling."""
 
+import json
 import math
 import random
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -218,7 +221,7 @@ def test_b187_a_bad_probability_is_named(probs: list[float], index: int, top_p: 
         nucleus(probs, top_p)
 
 
-@pytest.mark.parametrize("probs", [[0.6, 0.39], [0.6, 0.6], [0.0, 0.0], [0.999]])
+@pytest.mark.parametrize("probs", [[0.6, 0.39], [0.6, 0.6], [0.0, 0.0], [0.998]])
 def test_b187_b188_an_incomplete_candidate_list_is_refused(probs: list[float]) -> None:
     with pytest.raises(ValueError, match="sum to"):
         nucleus(probs, 0.9)
@@ -266,6 +269,42 @@ def test_arguments_are_not_changed() -> None:
     nucleus(probs, 0.5)
     softmax(logits, 0.5)
     assert (probs, logits) == ([0.2, 0.8], [1.0, 2.0])
+
+
+# --- a real model's recorded distributions ---------------------------------------------------
+
+RECORDINGS = Path(__file__).parent.parent / "book/recordings"
+
+
+def recorded_steps() -> list[dict[str, Any]]:
+    recorded = json.loads((RECORDINGS / "distributions.json").read_text(encoding="utf-8"))
+    return [step for prompt in recorded["prompts"] for step in prompt["steps"]]
+
+
+def test_the_nucleus_of_recorded_distributions() -> None:
+    """The tail is recorded as one sum, so sizes are compared where the top holds the nucleus."""
+    compared = 0
+    for step in recorded_steps():
+        top = [p for _, _, p in step["top"]]
+        rest = step["vocabulary"] - len(top)
+        probs = top + [step["tail"] / rest] * rest
+        for top_p, size in step["nucleus"].items():
+            if size <= len(top):
+                assert nucleus(probs, float(top_p)) == list(range(size))
+                compared += 1
+    assert compared > 20
+
+
+def test_a_real_server_reports_a_distribution_close_enough() -> None:
+    for step in recorded_steps():
+        check_distribution([step["reported_mass"] * share for share in (0.5, 0.3, 0.2)])
+
+
+def test_the_recorded_candidates_are_no_distribution() -> None:
+    exchange = json.loads((RECORDINGS / "logprobs.json").read_text(encoding="utf-8"))
+    content = json.loads(exchange["response"]["body"])["choices"][0]["logprobs"]["content"]
+    with pytest.raises(ValueError, match="is the list complete"):
+        nucleus([math.exp(rival["logprob"]) for rival in content[0]["top_logprobs"]], 0.7)
 
 
 # --- stop sequences ------------------------------------------------------------------------
