@@ -103,30 +103,36 @@ UNFOLD = """() => {
     for (const details of document.querySelectorAll('details')) details.open = true;
     const style = document.createElement('style');
     style.textContent = '.sd-tab-content { display: block !important } '
+        + '[data-same-look] { display: none !important } '
         + '* { animation: none !important; transition: none !important }';
     document.head.append(style);
 }"""
-# Thousands of words share a few looks: one of each is enough, and the others are left out
-# where they hold nothing else.
+# Thousands of words share a few looks: one of each is enough, and what holds no such one is
+# taken off the page, which makes axe-core a hundred times faster.
 ONE_OF_EACH_LOOK = """() => {
-    const seen = new Set();
-    for (const element of document.body.querySelectorAll('*')) {
-        delete element.dataset.sameLook;
+    const seen = new Set(), kept = new Set();
+    const all = [...document.body.querySelectorAll('*')];
+    for (const element of all) {
         if (![...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())) continue;
-        const style = getComputedStyle(element);
-        const look = [style.color, style.fontSize, style.fontWeight];
+        const {color, fontSize, fontWeight} = getComputedStyle(element);
+        const look = new Set([color, fontSize, fontWeight]);
         for (let under = element; under; under = under.parentElement) {
             const {backgroundColor, backgroundImage, opacity, filter} = getComputedStyle(under);
-            look.push(backgroundColor, backgroundImage, opacity, filter);
+            look.add(backgroundColor).add(backgroundImage).add(opacity).add(filter);
         }
-        const key = [...new Set(look)].join();
-        if (seen.has(key) && !element.children.length) element.dataset.sameLook = '';
+        const key = [...look].join();
+        if (seen.has(key) || !element.checkVisibility()) continue;
         seen.add(key);
+        for (let keep = element; keep; keep = keep.parentElement) kept.add(keep);
     }
+    for (const element of all) element.toggleAttribute('data-same-look', !kept.has(element));
+}"""
+ALL_LOOKS = """() => {
+    for (const element of document.querySelectorAll('[data-same-look]'))
+        element.removeAttribute('data-same-look');
 }"""
 AXE = """async (options) => {
-    const context = options.runOnly ? {exclude: ['[data-same-look]']} : document;
-    const found = await axe.run(context, {...options, preload: false, resultTypes: ['violations']});
+    const found = await axe.run(document, {...options, preload: false, resultTypes: ['violations']});
     return found.violations.flatMap(rule => rule.nodes.slice(0, 3).map(
         node => `${rule.id}: ${node.target} ${node.html.slice(0, 120)} ${node.failureSummary}`));
 }"""
@@ -196,8 +202,7 @@ def visit(browser: Browser, path: Path) -> dict[str, list[str]]:
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda line: line.type != "error" or errors.append(line.text))
         page.goto(path.as_uri())
-        found = {"math is typeset": page.evaluate(TYPESET)}
-        found["pictures are drawn"] = page.evaluate(DRAWN)
+        found = {"math is typeset": page.evaluate(TYPESET), "pictures are drawn": []}
         found["figures have a number, a caption and a text alternative"] = page.evaluate(
             FIGURES
         )
@@ -205,17 +210,19 @@ def visit(browser: Browser, path: Path) -> dict[str, list[str]]:
         found["axe-core finds nothing"] = axe(page, rules=REST)
 
         page.evaluate(UNFOLD)
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
-            page.evaluate(ONE_OF_EACH_LOOK)
-            found[f"legible in {scheme}"] = axe(page, runOnly=CONTRAST)
-        found["pictures are drawn"] += page.evaluate(DRAWN)
-
         page.set_viewport_size(PHONE)
         page.wait_for_timeout(200)  # the page reacts to its new width
         found["fits a telephone"] = page.evaluate(OVERFLOW)
         found["axe-core finds nothing"] += axe(page, rules=REST)
+
+        page.set_viewport_size(DESK)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+            page.evaluate(ALL_LOOKS)
+            found["pictures are drawn"] += page.evaluate(DRAWN)
+            page.evaluate(ONE_OF_EACH_LOOK)
+            found[f"legible in {scheme}"] = axe(page, runOnly=CONTRAST)
     found["asks for nothing outside"] = outside
     found["everything it asks for is there"] = failed
     # What could not be loaded is the business of the two checks above.
