@@ -135,7 +135,7 @@ def test_b187_a_bad_logit_is_named(logits: list[float], index: int, temperature:
 def test_no_admissible_token(temperature: float) -> None:
     with pytest.raises(ValueError, match="no admissible token"):
         softmax([-INF, -INF], temperature)
-    with pytest.raises(ValueError, match="empty vocabulary"):
+    with pytest.raises(ValueError, match="vocabulary is empty"):
         softmax([], temperature)
 
 
@@ -231,7 +231,7 @@ def test_b188_there_is_no_top_k_and_no_empty_nucleus() -> None:
     with pytest.raises(TypeError):
         nucleus([0.6, 0.4], 0.5, top_k=0)  # type: ignore[call-arg]
     assert nucleus([0.6, 0.4], 5e-324) == [0]
-    with pytest.raises(ValueError, match="empty vocabulary"):
+    with pytest.raises(ValueError, match="vocabulary is empty"):
         nucleus([], 0.5)
 
 

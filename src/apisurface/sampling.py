@@ -1,11 +1,13 @@
 # Generated from book/sampling.ipynb: edit it there, then run `make save`.
 """From logits to a text that ends: temperature, nucleus, stop sequences.
 
-`softmax` turns one vector of logits into a distribution, `nucleus` cuts the distribution,
-`apply_stop` and `StopFilter` cut the text, whole or in a stream. Nothing is drawn here: which
-kept token is taken is the caller's dice. Numbers are plain floats; there is no batch axis.
+`softmax` turns one vector of logits into a distribution, `nucleus` cuts the
+distribution, `apply_stop` and `StopFilter` cut the text, whole or in a stream.
+Nothing is drawn here: which kept token is taken is the caller's dice. Numbers
+are plain floats; there is no batch axis.
 
-A bad argument is a plain `ValueError`; one bad number among many is named by its index.
+A bad argument is a plain `ValueError`; one bad number among many is named by
+its index.
 """
 
 import math
@@ -17,22 +19,23 @@ from collections.abc import Iterable, Sequence
 def softmax(logits: Sequence[float], temperature: float = 1.0) -> list[float]:
     """Turn logits into probabilities: `exp(z / temperature)` over their sum.
 
-    The maximum is subtracted before anything is divided, so no temperature overflows. Both
-    ends are limits: 0 is greedy, all mass on the largest logit and, among equals, on the
-    lowest index; `math.inf` is uniform over the admissible tokens. A logit of `-inf` is a
-    masked token and gets exactly 0.0.
+    The maximum is subtracted before anything is divided, so no temperature
+    overflows. Both ends are limits: 0 is greedy, all mass on the largest logit
+    and, among equals, on the lowest index; `math.inf` is uniform over the
+    admissible tokens. A logit of `-inf` is a masked token and gets exactly 0.0.
 
-    Raises ValueError for a negative or NaN temperature, for no logits at all, for a logit that
-    is NaN or `+inf` (named by index), and when every logit is `-inf`: no admissible token.
+    Raises ValueError for a negative or NaN temperature, for no logits at all,
+    for a logit that is NaN or `+inf` (named by index), and when every logit is
+    `-inf`: no admissible token.
     """
     if not temperature >= 0.0:
-        raise ValueError(f"temperature is {temperature}: it must be 0 (greedy) or more")
+        raise ValueError(f"temperature is {temperature}: it must be 0 or more")
     scores = [float(logit) for logit in logits]
     if not scores:
-        raise ValueError("no logits: an empty vocabulary has no distribution")
+        raise ValueError("no logits: the vocabulary is empty")
     for index, score in enumerate(scores):
         if not score < math.inf:
-            raise ValueError(f"logits[{index}] is {score}: a logit is a number or -inf")
+            raise ValueError(f"logits[{index}] is {score}: not a number or -inf")
     top = max(scores)
     if top == -math.inf:
         raise ValueError("no admissible token: every logit is -inf")
@@ -49,21 +52,22 @@ def softmax(logits: Sequence[float], temperature: float = 1.0) -> list[float]:
 
 # cell: check-distribution
 def check_distribution(probs: Sequence[float]) -> list[float]:
-    """Return the probabilities as a list of floats, or say why they are no distribution.
+    """Return the probabilities as floats, or say why they are no distribution.
 
-    Raises ValueError when there are none, when one is NaN or outside [0, 1] (named by index),
-    or when the sum is further than 1e-3 from 1. That leaves room for a vocabulary in single
-    precision (a real server's summed to 1.0003), and none for a list of candidates only.
+    Raises ValueError when there are none, when one is NaN or outside [0, 1]
+    (named by index), or when the sum is further than 1e-3 from 1. That leaves
+    room for a vocabulary in single precision (a real server's summed to
+    1.0003), and none for a list of candidates only.
     """
     values = [float(prob) for prob in probs]
     if not values:
-        raise ValueError("no probabilities: an empty vocabulary has no distribution")
+        raise ValueError("no probabilities: the vocabulary is empty")
     for index, value in enumerate(values):
         if not 0.0 <= value <= 1.0 + 1e-3:
-            raise ValueError(f"probs[{index}] is {value}: a probability lies in [0, 1]")
+            raise ValueError(f"probs[{index}] is {value}: it must lie in [0, 1]")
     total = math.fsum(values)
     if abs(total - 1.0) > 1e-3:
-        raise ValueError(f"the probabilities sum to {total:.6g}, not 1: is the list complete?")
+        raise ValueError(f"probs sum to {total:.6g}, not to 1: is the list complete?")
     return values
 
 
@@ -71,18 +75,19 @@ def check_distribution(probs: Sequence[float]) -> list[float]:
 def nucleus(probs: Sequence[float], top_p: float) -> list[int]:
     """Return the indices of the most likely tokens whose mass reaches `top_p`.
 
-    Most likely first, equals by lower index. The token that crosses is kept, so the result is
-    never empty. The mass is a compensated sum, and it reaches `top_p` when it is at least
-    `top_p - 1e-12`: so 0.7 + 0.1 + 0.1 reaches 0.9. A `top_p` of 1.0 means off: every index is
-    returned, those of probability 0 last, and nothing is summed. Below 1.0 a token of
-    probability 0 is never kept.
+    Most likely first, equals by lower index. The token that crosses is kept, so
+    the result is never empty. The mass is a compensated sum, and it reaches
+    `top_p` when it is at least `top_p - 1e-12`: so 0.7 + 0.1 + 0.1 reaches 0.9.
+    A `top_p` of 1.0 means off: every index is returned, those of probability 0
+    last, and nothing is summed. Below 1.0 a token of probability 0 is never
+    kept.
 
-    Raises ValueError when `top_p` is NaN or outside (0, 1], and what `check_distribution`
-    raises. 0 is neither "off" nor "greedy" here.
+    Raises ValueError when `top_p` is NaN or outside (0, 1], and what
+    `check_distribution` raises. 0 is neither "off" nor "greedy" here.
     Source: Holtzman et al., ICLR 2020, arXiv:1904.09751.
     """
     if not 0.0 < top_p <= 1.0:
-        raise ValueError(f"top_p is {top_p}: it must lie in (0, 1]; 1.0 keeps all")
+        raise ValueError(f"top_p is {top_p}: it must lie in (0, 1]; 1.0 is off")
     values = check_distribution(probs)
     order = sorted(range(len(values)), key=values.__getitem__, reverse=True)
     if top_p == 1.0:
@@ -95,7 +100,7 @@ def nucleus(probs: Sequence[float], top_p: float) -> list[int]:
             break
         kept.append(index)
         total = mass + value
-        lost += (mass - total) + value  # what rounding dropped; exact, as mass >= value
+        lost += (mass - total) + value  # what rounding dropped, exactly
         mass = total
         if mass + lost >= top_p - 1e-12:
             break
@@ -104,31 +109,32 @@ def nucleus(probs: Sequence[float], top_p: float) -> list[int]:
 
 # cell: stop-list
 def _stop_list(stops: str | Iterable[str]) -> list[str]:
-    """Return the stop sequences: a bare string is one of them, an empty one is refused."""
+    """Return the stop sequences: a bare string is one, an empty one is refused."""
     sequences = [stops] if isinstance(stops, str) else list(stops)
     for index, stop in enumerate(sequences):
         if not isinstance(stop, str) or not stop:
-            raise ValueError(f"stops[{index}] is {stop!r}: it must be a non-empty string")
+            raise ValueError(f"stops[{index}] is {stop!r}: not a non-empty string")
     return sequences
 
 
 # cell: apply-stop
 def apply_stop(text: str, stops: str | Iterable[str]) -> str:
-    """Cut the text before the stop sequence that begins earliest; whole when there is none.
+    """Cut the text before the stop sequence that begins earliest.
 
-    A bare string is one stop sequence, as on the wire. Where sequences overlap, the one that
-    begins first wins, whichever is listed or completed first. Text is compared by code point:
-    no case folding, no normalisation.
+    A bare string is one stop sequence, as on the wire. Where sequences overlap,
+    the one that begins first wins, whichever is listed or completed first. Text
+    is compared by code point: no case folding, no normalisation.
 
     Raises ValueError for an empty stop sequence, which would match everywhere.
     """
     starts = [text.find(stop) for stop in _stop_list(stops)]
-    return text[: min((start for start in starts if start >= 0), default=len(text))]
+    found = [start for start in starts if start >= 0]
+    return text[: min(found, default=len(text))]
 
 
 # cell: borders
 def _borders(stop: str) -> list[int]:
-    """Return, for each prefix, the length of its longest proper prefix that also ends it."""
+    """Return, for each prefix, how long a beginning of itself it ends with."""
     borders = [0] * len(stop)
     length = 0
     for index in range(1, len(stop)):
@@ -141,26 +147,28 @@ def _borders(stop: str) -> list[int]:
 
 # cell: stop-filter
 class StopFilter:
-    """Apply stop sequences to text that arrives in pieces, and never show half of one.
+    """Apply stop sequences to text in pieces, and never show half of one.
 
-    `feed(piece)` returns what may be shown now: all but a tail that could still grow into a
-    stop sequence. `flush()` ends the text and returns the rest. However the text is split, what
-    is returned joins to `apply_stop(text, stops)`. `stopped` is the sequence that ended the
-    text, else None; once it is set the caller may hang up, and further pieces give "". Of
-    sequences that begin at one place it is the shortest. The work is linear in the text times
+    `feed(piece)` returns what may be shown now: all but a tail that could still
+    grow into a stop sequence. `flush()` ends the text and returns the rest.
+    However the text is split, what is returned joins to `apply_stop(text,
+    stops)`. `stopped` is the sequence that ended the text, else None; once it
+    is set the caller may hang up, and further pieces give "". Of sequences that
+    begin at one place it is the shortest. The work is linear in the text times
     the number of stop sequences, however the text is split.
 
-    Raises ValueError for an empty stop sequence, and for a piece after `flush()`.
+    Raises ValueError for an empty stop sequence, and for a piece after
+    `flush()`.
     Source: Knuth, Morris and Pratt, SIAM J. Comput. 6 (1977).
     """
 
     def __init__(self, stops: str | Iterable[str]) -> None:
         self.stopped: str | None = None
         self._stops = [(stop, _borders(stop)) for stop in _stop_list(stops)]
-        self._matched = [0] * len(self._stops)  # how much of each stop the text ends with
+        self._matched = [0] * len(self._stops)  # of each stop, how much was met
         self._held: deque[str] = deque()  # letters fed and not yet returned
         self._seen = 0  # letters fed in all
-        self._cut: tuple[int, str] | None = None  # where the earliest complete stop begins
+        self._cut: tuple[int, str] | None = None  # earliest complete stop, its start
         self._flushed = False
 
     def feed(self, piece: str) -> str:
@@ -174,7 +182,7 @@ class StopFilter:
         return self._release()
 
     def flush(self) -> str:
-        """End the text and return what was held back, up to a stop sequence if one came."""
+        """End the text and return what was held back, up to a stop sequence."""
         self._flushed = True
         self._matched = [0] * len(self._stops)
         return self._release()
@@ -197,7 +205,7 @@ class StopFilter:
             self.stopped = self._cut[1]
 
     def _open_since(self) -> int:
-        """Where the earliest stop sequence begins that further letters could complete."""
+        """Return where the earliest stop sequence begins that is still open."""
         return self._seen - max(self._matched, default=0)
 
     def _release(self) -> str:
