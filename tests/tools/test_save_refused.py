@@ -306,7 +306,11 @@ CASES: dict[str, tuple[list[str], str, int, str]] = {
     ),
     "a book module inside": (
         ["#@save\ndef f():\n    from figures import plt\n    return plt"],
-        *("c1", 3, "imports figures, which only the book has"),
+        *("c1", 3, "imports figures, which no user's extra brings"),
+    ),
+    "a library inside that no extra brings": (
+        ["#@save\ndef f():\n    import numpy.linalg\n    return numpy"],
+        *("c1", 3, "imports numpy, which no user's extra brings"),
     ),
     "removed from Python": (
         ["import imp", "#@save\nX = [imp]"],
@@ -352,7 +356,6 @@ CASES: dict[str, tuple[list[str], str, int, str]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_refused(mini: Any, name: str) -> None:
     cells, cell, line, words = CASES[name]
-    (mini.root / "book/figures.py").write_text("")
     mini.add("wire", *((f"c{n}", source) for n, source in enumerate(cells, 1)))
     told = mini.refusals()
     assert any(words in text for text in told), told
@@ -450,6 +453,20 @@ def test_httpx_may_not_be_needed_by_any_module_but_jsonschema_may(mini: Any) -> 
     assert mini.refusals() == []
     mini.code("late", "import jsonschema, httpx", "#@save\ndef g(): return httpx")
     assert "needs httpx at import; import it inside the function" in mini.refusals()[0]
+
+
+def test_an_extra_may_be_imported_inside_a_function(mini: Any) -> None:
+    cell = "#@save\ndef f():\n    import jinja2, my_tool\n    return jinja2, my_tool"
+    extras = (
+        '[project.optional-dependencies]\ntemplates = ["Jinja2>=3.1"]\nbook = ["my-tool"]\n'
+    )
+    with (mini.root / "pyproject.toml").open("a") as file:
+        file.write(extras)
+    (refusal,) = mini.code("wire", cell).refusals()
+    assert "imports my_tool, which no user's extra brings" in refusal
+    with (mini.root / "pyproject.toml").open("a") as file:
+        file.write("tools = [\"my-tool[x]; python_version > '3'\"]\n")
+    assert mini.refusals() == []
 
 
 def test_a_marked_cell_that_is_not_code(mini: Any) -> None:

@@ -321,6 +321,42 @@ def test_annotations_stay_eager_or_lazy_as_in_the_notebook(same: Any) -> None:
     assert '"""\n\nfrom __future__ import annotations\n\n\n# cell' in text
 
 
+def test_the_future_may_begin_in_the_first_saved_definition(same: Any) -> None:
+    text = same(
+        """
+        #@save
+        from __future__ import annotations
+
+        import json
+
+
+        def f(x: json.Later) -> json.Gone:
+            return json.dumps(x)
+        """,
+        "#@save\ndef g(x: int):\n    return x",
+        ask="f(1), f.__annotations__, g.__annotations__",
+    )
+    assert text.count("__future__") == 1
+
+
+def test_what_looks_like_ipython_but_is_python(same: Any) -> None:
+    same(
+        """
+        #@save
+        # really?
+        def f(x=5):  # why?
+            y = (x
+        % 3)
+            return "what?", y, '''
+        %time
+        !ls
+        x?
+        '''
+        """,
+        ask="f()",
+    )
+
+
 def test_lazy_annotations_may_look_ahead(same: Any) -> None:
     same(
         "from __future__ import annotations\nfrom dataclasses import dataclass",

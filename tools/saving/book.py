@@ -37,12 +37,13 @@ def read(root: Path) -> Book:
             refusals += problems
     refusals += _outside(root, chapters)
     refusals += _between(modules)
+    known = imports.installable(root)
     order = [chapter.stem for chapter in chapters]
     saved = {module.stem: set(module.names) for module in modules}
     for chapter in chapters:
         refusals += imports.arrows(chapter, order, saved)
     for module in modules:
-        refusals += resolve(module)
+        refusals += resolve(module, known)
     return Book(root, chapters, modules, sorted(set(refusals)))
 
 

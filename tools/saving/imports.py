@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from tools.saving.cells import Cell, Chapter, Refusal
 
 PACKAGE = "apisurface"
 WIDTH = 96
 # At import the package needs nothing more; httpx is loaded when a transport is made.
-AT_IMPORT = {"jsonschema"}
-DEPENDENCIES = {"httpx", "jsonschema"}
+AT_IMPORT = {"jsonschema", "referencing"}  # the second comes with the first
+DEPENDENCIES = {"httpx", *AT_IMPORT}
+NOT_OURS = {"book", "test", "pages", "live", "judges"}  # extras for work on the book itself
 _REMOVED = "aifc asynchat asyncore audioop cgi cgitb chunk crypt distutils imghdr imp lib2to3 "
 _REMOVED += "mailcap msilib nis nntplib ossaudiodev pipes smtpd sndhdr spwd sunau telnetlib "
 _REMOVED += "uu xdrlib"
@@ -149,14 +152,28 @@ def allowed(chapter: Chapter, found: Found) -> Iterator[Refusal]:
     yield found.cell.refuse(found.line, what, remedy)
 
 
-def inner(cell: Cell, book_only: set[str]) -> Iterator[Refusal]:
-    """Refuse an import, anywhere in a marked cell, that only the book has."""
+def installable(root: Path) -> set[str]:
+    """Return what users of the package can have: its dependencies and their own extras."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project.get("optional-dependencies", {})
+    listed = [
+        name for extra, names in extras.items() if extra not in NOT_OURS for name in names
+    ]
+    names = [
+        re.split(r"[^\w.-]", name)[0] for name in [*project.get("dependencies", []), *listed]
+    ]
+    return {name.lower().replace("-", "_") for name in names}
+
+
+def inner(cell: Cell, known: set[str]) -> Iterator[Refusal]:
+    """Refuse an import, anywhere in a marked cell, of what a user cannot have."""
     for node in ast.walk(cell.tree):
         if isinstance(node, ast.stmt):
             for item in of_statement(node):
-                if item.root in book_only:
-                    what = f"imports {item.root}, which only the book has"
-                    yield cell.refuse(node.lineno, what, "do without it in saved code")
+                if item.root not in known | DEPENDENCIES | STDLIB | {PACKAGE, "__future__"}:
+                    what = f"imports {item.root}, which no user's extra brings"
+                    remedy = "do without it, or add an extra to pyproject.toml"
+                    yield cell.refuse(node.lineno, what, remedy)
 
 
 # --- order, as ruff's isort rules want it --------------------------------------------

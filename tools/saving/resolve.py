@@ -39,14 +39,13 @@ class Module:
         return {saved.name: saved for saved in self.saved}
 
 
-def resolve(module: Module) -> Iterator[Refusal]:
+def resolve(module: Module, known: set[str]) -> Iterator[Refusal]:
     """Find where each used name comes from; collect the needed imports."""
     chapter, names = module.chapter, module.names
     found = imports.top_level(chapter)
     bound = _bindings(chapter)
-    modules = {file.stem for file in (chapter.file.parent).glob("*.py")}
     for position, saved in enumerate(module.saved):
-        yield from imports.inner(saved.cell, modules)
+        yield from imports.inner(saved.cell, known)
         for name, line in saved.names.calls:
             full = _full_name(name, found)
             if name.partition(".")[0] not in names and rules.impure(full):
