@@ -7,7 +7,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help book test format test-pages test-live notebook serve save run record lock clean
+.PHONY: help book test format test-pages test-live notebook serve save run record lock picture clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -88,6 +88,10 @@ record: .venv/.stamp-live  ## Record a real model server into book/recordings (O
 
 lock:  ## Write the hash-pinned locks again (needs uv)
 	@$(PYTHON) tools/lock.py
+
+picture: .venv/.stamp-pages  ## Take the picture of a page that the README shows
+	@$(PY) -m tools.build
+	@$(PY) -m tools.picture
 
 clean:  ## Remove what was built; keep .venv
 	rm -rf book/_build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
