@@ -7,7 +7,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help book test format test-pages test-live notebook serve save run record lock picture clean
+.PHONY: help book test format test-pages test-live notebook serve save run record mutants
+.PHONY: lock picture clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -83,6 +84,9 @@ test-live: .venv/.stamp-live  ## The boundary against a real model server on loo
 
 record: .venv/.stamp-live  ## Record a real model server into book/recordings (ONLY="chat …")
 	$(PY) -m tools.record $(ONLY)
+
+mutants: .venv/.stamp-mutants  ## Break the package on purpose: who notices? (MODULE="wire …" N=12)
+	$(PY) -m tools.mutants $(MODULE) --sample $(or $(N),12)
 
 # --- upkeep ----------------------------------------------------------------------
 

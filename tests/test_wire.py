@@ -349,11 +349,16 @@ def test_429_with_a_date():
         (
             {"object": "error", "message": "vllm", "type": "BadRequest", "code": 400},
             "vllm",
-            400,
+            "BadRequest",
         ),
+        ({"error": {"code": 400, "message": "only a number"}}, "only a number", 400),
         ({"detail": "Not Found"}, "Not Found", None),
         ({"detail": [{"loc": ["body"], "msg": "x"}]}, '[{"loc": ["body"], "msg": "x"}]', None),
-        ([{"error": {"code": 400, "message": "gemini", "status": "INVALID"}}], "gemini", 400),
+        (
+            [{"error": {"code": 400, "message": "gemini", "status": "INVALID"}}],
+            "gemini",
+            "INVALID",
+        ),
         ({"message": "plain"}, "plain", None),
         ({}, "{}", None),
     ],

@@ -11,6 +11,7 @@ COMMON += ["--no-emit-index-url", "--no-header", "--no-strip-extras", "--quiet"]
 LOCKS = {
     "book": ["--extra", "book", "--extra", "test", "--extra", "templates"],
     "pages": ["--extra", "pages", "--constraint", "requirements/book.lock"],
+    "mutants": ["--extra", "mutants", "--constraint", "requirements/book.lock"],
     # The model's package asks for a chat program and a compiler: only its weights are wanted.
     "live": ["--extra", "live", "--constraint", "requirements/book.lock", "--no-deps"],
 }

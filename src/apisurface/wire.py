@@ -144,7 +144,8 @@ class ProviderError(BoundaryError):
     """The server answered with an error, whatever its HTTP status was.
 
     `status` is the HTTP status (200 when the error hid in a good one), `code` the server's own
-    word for it, `retry_after` seconds to wait, never negative, and `body` the decoded body.
+    word for it (its type, where its code only repeats the status), `retry_after` seconds to
+    wait, never negative, and `body` the decoded body.
     """
 
     def __init__(
@@ -209,7 +210,8 @@ def _error_of(
         return None
     said = error if isinstance(error, dict) else {"message": error}
     message = said.get("message") or said.get("detail") or said.get("error") or said
-    code = next((said[k] for k in ("code", "type", "status") if said.get(k) is not None), None)
+    words = [said.get(key) for key in ("code", "type", "status")]
+    code = next((word for word in words if word not in (None, status)), said.get("code"))
     return ProviderError(
         message if isinstance(message, str) else json.dumps(message, default=repr),
         status=status,
