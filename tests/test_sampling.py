@@ -187,6 +187,15 @@ def test_b178_a_sum_that_rounds_below_top_p_reaches_it() -> None:
     assert nucleus([0.7, 0.1, 0.1, 0.1], 0.9 + 1e-9) == [0, 1, 2, 3]  # the tolerance is small
 
 
+def test_the_mass_of_many_tokens_is_not_lost_to_rounding() -> None:
+    """A plain sum of ninety thousand such terms falls short by more than the tolerance."""
+    total = 0.0
+    for _ in range(90_000):
+        total += 1e-5
+    assert total < 0.9 - 1e-12
+    assert len(nucleus([1e-5] * 100_000, 0.9)) == 90_000
+
+
 def test_b179_the_token_that_crosses_is_kept() -> None:
     assert nucleus([0.5, 0.3, 0.2], 0.7) == [0, 1]
     assert nucleus([0.5, 0.3, 0.2], 0.5) == [0]
