@@ -238,6 +238,19 @@ CASES: dict[str, tuple[list[str], str, int, str]] = {
         *("c3", 1, "changes A (extended by a decorator on g)"),
     ),
     "setattr below": (["#@save\nclass A: pass", "setattr(A, 'x', 1)"], "c2", 1, "changes A"),
+    "set behind its back": (
+        ["#@save\nclass A: pass", "type.__setattr__(A, 'x', 1)"],
+        *("c2", 1, "changes A (changed by type.__setattr__())"),
+    ),
+    "registered with a decorator": (
+        ["import functools", "#@save\n@functools.singledispatch\ndef f(x): pass"]
+        + ["@f.register\ndef _(x: int): pass"],
+        *("c3", 1, "changes f (extended by .register)"),
+    ),
+    "registered": (
+        ["import abc", "#@save\nclass A(abc.ABC): pass", "A.register(int)"],
+        *("c3", 1, "changes A (extended by .register())"),
+    ),
     "attribute deleted": (["#@save\nclass A: x = 1", "del A.x"], "c2", 1, "changes A"),
     "deep attribute": (["#@save\nclass A: x = []", "A.x[0].y = 1"], "c2", 1, "changes A"),
     "item below": (
@@ -482,6 +495,11 @@ def test_a_notebook_outside_the_table_of_contents(mini: Any) -> None:
         "book/wire.ipynb, cell doc, line 1: a marked cell in a notebook" in mini.refusals()[0]
     )
     assert mini.save("--check") == 1
+
+
+def test_text_that_cannot_be_written(mini: Any) -> None:
+    mini.add("wire", ("c1", "x = '\ud800'"))
+    assert "book/wire.ipynb: is not a valid notebook (" in mini.refusals()[0]
 
 
 def test_ids_are_needed_and_stand_once(mini: Any) -> None:

@@ -1,13 +1,42 @@
-"""Namespaces: which names a function body or a comprehension binds for itself."""
+"""Namespaces: what is looked up in them, and which names an inner one binds for itself."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+class When(Enum):
+    """When a name is looked up: at import, when something is called, or by type checkers."""
+
+    NOW = "import"
+    LATER = "call"
+    TYPE = "type"
+
+
+@dataclass(frozen=True)
+class Use:
+    """A read of a module-level name; `dotted` is the longest attribute chain from it."""
+
+    name: str
+    line: int
+    when: When
+    dotted: str
+    called: bool = False
+
+
+@dataclass(frozen=True)
+class Touch:
+    """A binding or a change of a module-level name, in words: `import`, `def`, `del` …"""
+
+    name: str
+    line: int
+    how: str
 
 
 @dataclass

@@ -98,6 +98,7 @@ def load(file: Path, root: Path) -> Chapter:
     if not chapter.refusals:
         try:
             chapter.text = notebooks.canonical(notebooks.read(file))
+            chapter.text.encode("utf-8")  # half a surrogate pair cannot be written
         except Exception as error:  # nbformat raises what its schema checker raises
             reason = str(error).partition("\n")[0]
             refuse("", 0, f"is not a valid notebook ({reason})", "restore it")

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from tools.saving import imports, rules
+from tools.saving.bound import Use, When
 from tools.saving.cells import Cell, Chapter, Refusal
 from tools.saving.imports import Found, Import
 from tools.saving.rules import Saved
-from tools.saving.scopes import Names, Use, When, names_of
+from tools.saving.scopes import Names, names_of
 
 # What Python itself binds everywhere; IPython and `site` add more, which a module may lack.
 BUILTINS = {name for name in dir(builtins) if not name.startswith("_")} | {"__debug__"}

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import Enum
 
 from tools.saving.bound import (
     Bound,
     Comprehension,
     Function,
     Scope,
+    Touch,
+    Use,
+    When,
     arguments_of,
     dotted,
     function_scope,
@@ -21,38 +22,11 @@ from tools.saving.bound import (
 
 GENERICS = {"Annotated", "Callable", "Optional", "Union", "dict", "frozenset", "list", "set"}
 GENERICS |= {"tuple", "type", "Generic", "Iterable", "Iterator", "Mapping", "Sequence"}
+SETTERS = {"setattr", "delattr", "setitem", "delitem", "__setattr__", "__delattr__"}
 MUTATORS = {
     *("append", "extend", "insert", "add", "update", "clear", "pop", "popitem", "remove"),
     *("discard", "setdefault", "sort", "reverse"),
 }
-
-
-class When(Enum):
-    """When a name is looked up: at import, when something is called, or by type checkers."""
-
-    NOW = "import"
-    LATER = "call"
-    TYPE = "type"
-
-
-@dataclass(frozen=True)
-class Use:
-    """A read of a module-level name; `dotted` is the longest attribute chain from it."""
-
-    name: str
-    line: int
-    when: When
-    dotted: str
-    called: bool = False
-
-
-@dataclass(frozen=True)
-class Touch:
-    """A binding or a change of a module-level name, in words: `import`, `def`, `del` …"""
-
-    name: str
-    line: int
-    how: str
 
 
 class Names(ast.NodeVisitor):
@@ -183,10 +157,12 @@ class Names(ast.NodeVisitor):
             self._use(name.partition(".")[0], node, name, called=True)
         else:
             self.visit(node.func)
-        if name in {"setattr", "delattr"} | {f"{m}.object" for m in ("patch", "mock.patch")}:
-            self._change(node.args[0], f"changed by {name}()") if node.args else None
+        if (last in SETTERS or name.endswith("patch.object")) and node.args:
+            self._change(node.args[0], f"changed by {name or last}()")
         elif isinstance(node.func, ast.Attribute) and last in MUTATORS:
             self._change(node.func.value, f"changed by .{last}()")
+        elif isinstance(node.func, ast.Attribute) and last == "register":
+            self._change(node.func.value, "extended by .register()")
         spelled = {"cast": 0, "TypeVar": 99}.get(last)
         for number, argument in enumerate(node.args):
             if number == spelled:
@@ -273,6 +249,8 @@ class Names(ast.NodeVisitor):
             name = dotted(node)
             if name:
                 self._use(name.partition(".")[0], node, name, called=True)
+                if name.endswith(".register"):
+                    self._change(node, "extended by .register")
                 if self.when is When.NOW:
                     self.calls.append((name, node.lineno))
             else:
