@@ -53,26 +53,29 @@ where: .venv/.stamp  ## Say which chapter and cell a name comes from (NAME=chat)
 
 # A step that passed is not run again until something it looks at changes; FRESH=1 runs all.
 STEP := @$(PY) -m tools.step
-UNIT := --ignore=tests/pages --ignore=tests/live --ignore=tests/judges --ignore=tests/canary
+CANARY := tests/tools/test_canary.py
+UNIT := tests --ignore=tests/pages --ignore=tests/live --ignore=tests/judges --ignore=$(CANARY)
 
 test: .venv/.stamp  ## Lint, types, gates, nbval, unit and property tests, strict build
-	$(STEP) 1/12 lint . -- $(BIN)/ruff check
-	$(STEP) 2/12 style . -- bash -c "$(BIN)/ruff format --check && $(PY) -m tools.style --check"
-	$(STEP) 3/12 types src -- $(BIN)/mypy
-	$(STEP) 4/12 silence Makefile .ci tests book -- $(PY) -m tools.silence
-	$(STEP) 5/12 save src book -- $(PY) -m tools.save --check
-	$(STEP) 6/12 cells book -- $(PY) -m tools.cells
-	$(STEP) 7/12 prose book src -- $(PY) -m tools.prose
-	$(STEP) 8/12 nbval book src -- $(PY) -m tools.nbval
-	$(STEP) 9/12 outputs book src -- $(PY) -m tools.outputs
-	$(STEP) 10/12 standalone book src README.md LICENSE -- $(PY) -m tools.standalone
-	$(STEP) 11/12 tests . -- $(PY) -m pytest tests $(UNIT) -n 2
-	$(STEP) 12/12 build book src -- $(PY) -m tools.build --strict
+	$(STEP) 1/13 lint . -- $(BIN)/ruff check
+	$(STEP) 2/13 style . -- bash -c "$(BIN)/ruff format --check && $(PY) -m tools.style --check"
+	$(STEP) 3/13 types src -- $(BIN)/mypy
+	$(STEP) 4/13 silence .ci tests book -- $(PY) -m tools.silence
+	$(STEP) 5/13 save src book -- $(PY) -m tools.save --check
+	$(STEP) 6/13 cells book -- $(PY) -m tools.cells
+	$(STEP) 7/13 prose book src -- $(PY) -m tools.prose
+	$(STEP) 8/13 nbval book src -- $(PY) -m tools.nbval
+	$(STEP) 9/13 outputs book src -- $(PY) -m tools.outputs
+	$(STEP) 10/13 standalone book src README.md LICENSE -- $(PY) -m tools.standalone
+	$(STEP) 11/13 tests . -- $(PY) -m pytest $(UNIT) -n 2
+	$(STEP) 12/13 canaries tests/tools tests/conftest.py book/_ext book/_config.yml book/figures.py \
+	  -- $(PY) -m pytest $(CANARY) -n 2
+	$(STEP) 13/13 build book src -- $(PY) -m tools.build --strict
 	@echo "==> all passed"
 
 format: .venv/.stamp  ## Format the Python files and the notebooks' code cells
-	@$(BIN)/ruff check --fix --quiet
-	@$(BIN)/ruff format --quiet
+	@$(BIN)/ruff check --fix --quiet tools tests book
+	@$(BIN)/ruff format --quiet tools tests book
 	@$(PY) -m tools.style
 
 test-pages: .venv/.stamp-pages  ## The built pages in Chromium, network blocked

@@ -18,6 +18,7 @@ from tools import notebooks
 from tools.evidence import output_text
 from tools.passages import PARSER
 from tools.report import Finding, arguments, finish
+from tools.saving.cells import MARK
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 GENERATED_ID = re.compile(r"(?=.*\d)[0-9a-f]{6,}(-[0-9a-f]{4,})*")
@@ -31,11 +32,6 @@ SWITCH_OFF_TAGS = {"nbval-ignore-output", "nbval-skip", "skip-execution"}
 HIDDEN = {"remove-cell", "hide-cell", "hide-input"}
 LONGEST = 40
 RUN = "run the notebook from top to bottom: make run NB={path}"
-
-
-def is_saved(source: str) -> bool:
-    """Say whether a code cell goes into the module."""
-    return source.split("\n", 1)[0].strip() == "#@save"
 
 
 def check_notebook(path: Path) -> Iterator[Finding]:
@@ -75,7 +71,7 @@ def check_code(place: str, cell: notebooks.Notebook) -> Iterator[Finding]:
     if SWITCH_OFF.search(cell.source):
         yield Finding(place, "a comment or magic switches a check off", "remove it")
     lines = cell.source.count("\n") + 1
-    if lines > LONGEST and not is_saved(cell.source) and not tags & HIDDEN:
+    if lines > LONGEST and not cell.source.startswith(MARK) and not tags & HIDDEN:
         yield Finding(place, f"{lines} lines; the longest may have {LONGEST}", "split the cell")
     raised = any(output.output_type == "error" for output in cell.outputs)
     if raised and "raises-exception" not in tags:
@@ -130,9 +126,9 @@ def check(root: Path) -> Iterator[Finding]:
         yield from check_notebook(path)
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     """Check the book named on the command line."""
-    root = arguments(__doc__).parse_args().root
+    root = arguments(__doc__).parse_args(argv).root
     return finish(
         "cells", check(root), "every cell was run in order and its outputs can be kept"
     )

@@ -21,7 +21,7 @@ IN_PROSE = re.compile(
 IN_CODE = re.compile(rf"(?<![^\W\d])(?<!\d)(?:(?P<exact>{EXACT})|(?P<number>{DIGITS}|\.\d+))")
 # The number of a part, figure, exercise or listed thing, and of a published standard.
 NUMBERING = re.compile(
-    r"\b(?:(?:parts?|figures?|figs?\.|tables?|exercises?|steps?|chapters?|sections?|equations?"
+    r"(?:\b(?:parts?|figures?|figs?\.|tables?|exercises?|steps?|chapters?|sections?|equations?"
     r"|listings?|items?|RFCs?|PEPs?|ISO|IEC|STD|BCP)|§)\s*\d+(?:[.-]\d+)*"
     r"(?:\s*(?:,|and|or|to|\u2013|-)\s*\d+(?:[.-]\d+)*)*",
     re.I,
@@ -54,7 +54,9 @@ class Claim:
 
 def claims(passage: Passage, errors: frozenset[str]) -> Iterator[Claim]:
     """Yield the claims of a passage; `errors` are the exceptions known by name."""
-    text = HEADING.sub(blank, NUMBERING.sub(blank, passage.text))
+    text = NUMBERING.sub(blank, passage.text)
+    if passage.heading:
+        text = HEADING.sub(blank, text)
     for match in IN_PROSE.finditer(text):
         if match["exact"] or match["number"]:
             yield Claim("number", match[0], *match.span())
@@ -99,7 +101,10 @@ class Proof:
         if claim.kind == "error name":
             return re.search(rf"\b{claim.token}\b", self.text) is not None
         if claim.kind == "quotation":
-            return " ".join(claim.token.split()).rstrip(".,;:!?…") in self.words
+            words = " ".join(claim.token.split()).rstrip(".,;:!?…")
+            # An error may be printed with or without its name and a colon before the message.
+            parts = words.split(": ", 1) if ERROR_LINE.match(words) else [words]
+            return words in self.words or all(part in self.words for part in parts)
         token = claim.token.lower()
         if token in WORDS:
             return str(WORDS[token]) in self.numbers

@@ -79,11 +79,11 @@ def diff(old: dict[str, str], new: dict[str, str], key: str) -> str:
     return "\n".join(f"    {line[:160]}" for line in lines)
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     """Check the book, or the notebooks, named on the command line."""
     parser = arguments(__doc__)
     parser.add_argument("notebook", nargs="*", type=Path)
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     paths = options.notebook or sorted((options.root / "book").glob("*.ipynb"))
     results = two_at_a_time(check_notebook, paths)
     found = (finding for findings in results for finding in findings)

@@ -29,11 +29,10 @@ DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 OPTION = re.compile(r":([\w-]+):\s*(.*)")
 TARGET = re.compile(r"(.*?)\s*<([^<>]+)>\s*$", re.S)
 DATE = re.compile(r"\b20\d\d-[01]\d-[0-3]\d\b")
+EXTENSIONS = {"amsmath", "attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"}
+# A bare address is no link in the book, but its digits are no numbers either.
 PARSER = create_md_parser(
-    MdParserConfig(
-        enable_extensions={"colon_fence", "deflist", "dollarmath", "linkify", "tasklist"},
-        linkify_fuzzy_links=False,
-    ),
+    MdParserConfig(enable_extensions=EXTENSIONS | {"linkify"}, linkify_fuzzy_links=False),
     RendererHTML,
 )
 
@@ -47,6 +46,7 @@ class Passage:
     shown: str = ""
     spans: list[str] = field(default_factory=list)
     cells: list[str] = field(default_factory=list)
+    heading: bool = False
     cited: bool = False
     linked: bool = False
 
@@ -76,6 +76,7 @@ class Passage:
 def passages(markdown: str, first_line: int = 1) -> Iterator[Passage]:
     """Yield every passage of a text, in order of its first line."""
     open_units: list[tuple[str, Passage]] = []
+    heading = False
     for token in PARSER.parse(markdown):
         line = first_line + (token.map[0] if token.map else 0)
         if token.type in ("tr_open", "list_item_open"):
@@ -87,13 +88,14 @@ def passages(markdown: str, first_line: int = 1) -> Iterator[Passage]:
                 read_inline(open_units[-1][1], token.children or [])
                 open_units[-1][1].say(" ")
             else:
-                passage = Passage(line)
+                passage = Passage(line, heading=heading)
                 read_inline(passage, token.children or [])
                 yield passage
         elif token.type in ("fence", "colon_fence"):
             yield from read_directive(token.info, token.content, line + 1)
         elif token.type == "html_block":
             yield from passages_of_html(token.content, line)
+        heading = token.type == "heading_open"
 
 
 def passages_of_html(html: str, line: int) -> Iterator[Passage]:

@@ -107,9 +107,9 @@ def finding(where: str, passage: Passage, claim: claims.Claim) -> Finding:
     return Finding(f"{where}:{passage.line}", what, REMEDY[claim.kind])
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     """Check the book named on the command line."""
-    root = arguments(__doc__).parse_args().root
+    root = arguments(__doc__).parse_args(argv).root
     return finish("prose", check(root), "every number, error name and quotation is proved")
 
 

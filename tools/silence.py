@@ -90,9 +90,9 @@ def check(root: Path) -> Iterator[Finding]:
                 yield from check_python(where, path.read_text("utf-8"))
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     """Check the project named on the command line."""
-    root = arguments(__doc__).parse_args().root
+    root = arguments(__doc__).parse_args(argv).root
     return finish("silence", check(root), "no failure is swallowed, retried or skipped unheard")
 
 

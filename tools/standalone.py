@@ -17,10 +17,10 @@ from pathlib import Path
 from nbclient.exceptions import CellExecutionError
 
 from tools import notebooks
-from tools.cells import is_saved
 from tools.outputs import differences
 from tools.report import Finding, arguments, finish
 from tools.run import execute, two_at_a_time
+from tools.saving.cells import MARK
 
 REMEDY = (
     "the saved module must do what the chapter's cells do: make save, then look at the cell"
@@ -54,7 +54,7 @@ def check_notebook(path: Path, package: Path) -> list[Finding]:
     where = f"book/{path.name}"
     old, new = notebooks.read(path), notebooks.read(path)
     for cell in new.cells:
-        if cell.cell_type == "code" and is_saved(cell.source):
+        if cell.cell_type == "code" and cell.source.startswith(MARK):
             cell.source = imports_instead(cell.source, path.stem)
     try:
         execute(new, path.parent, package)
@@ -69,18 +69,20 @@ def check_notebook(path: Path, package: Path) -> list[Finding]:
 def unpack_wheel(root: Path, folder: Path) -> Path:
     """Build the project's wheel and return the folder that holds what it installs."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=root, check=True, stdout=subprocess.DEVNULL)
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    if run.returncode:
+        raise SystemExit(f"standalone: the wheel cannot be built\n{run.stdout}{run.stderr}")
     (wheel,) = folder.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "installed")
     return folder / "installed"
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     """Check the book, or the notebooks, named on the command line."""
     parser = arguments(__doc__)
     parser.add_argument("notebook", nargs="*", type=Path)
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     paths = options.notebook or sorted((options.root / "book").glob("*.ipynb"))
     with tempfile.TemporaryDirectory(prefix="package-") as folder:
         package = unpack_wheel(options.root, Path(folder))

@@ -1,4 +1,4 @@
-"""One step of `make test`: `python -m tools.step 3/12 NAME PATH … -- COMMAND …`.
+"""One step of `make test`: `python -m tools.step 3/13 NAME PATH … -- COMMAND …`.
 
 Prints where we are, runs the command, and passes its exit code on. A step that passed is not
 run again until a file under its paths, the lock, the command or Python itself changes: the
@@ -19,7 +19,7 @@ from pathlib import Path
 from tools.notebooks import ROOT
 
 PASSED = ROOT / ".cache/gates"
-ALWAYS = ["pyproject.toml", "requirements/book.lock", "tools"]
+ALWAYS = ["Makefile", "pyproject.toml", "requirements/book.lock", "tools"]
 MADE = re.compile(r"_build|__pycache__|dist|\.(?!ci$|github$).*")
 
 

@@ -16,8 +16,9 @@ import nbformat
 from tools import notebooks
 from tools.notebooks import ROOT
 from tools.report import Finding, arguments, finish
+from tools.saving.cells import MARK
 
-MARK, ASIDE = "#@save", "#:save"  # a comment that starts with #: is left as it is
+ASIDE = "#:save"  # a comment that starts with #: is left as it is
 
 
 def formatted(notebook: notebooks.Notebook) -> notebooks.Notebook:
@@ -48,13 +49,13 @@ def check(root: Path, *, write: bool) -> Iterator[Finding]:
                 yield Finding(f"book/{path.name} [{before.id}]", "not formatted", "make format")
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     """Check or format the notebooks of the book named on the command line."""
     parser = arguments(__doc__)
     parser.add_argument(
         "--check", action="store_true", help="change nothing, say what would be"
     )
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     found = check(options.root, write=not options.check)
     return finish("style", found, "every code cell is formatted")
 
