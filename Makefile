@@ -7,7 +7,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help book test format test-pages test-live notebook serve save run record mutants
+.PHONY: help book test format test-pages test-live notebook serve save run record bench
+.PHONY: fuzz mutants
 .PHONY: lock picture clean
 
 help:  ## List the targets
@@ -87,6 +88,12 @@ test-live: .venv/.stamp-live  ## The boundary against a real model server on loo
 
 record: .venv/.stamp-live  ## Record a real model server into book/recordings (ONLY="chat …")
 	$(PY) -m tools.record $(ONLY)
+
+bench: .venv/.stamp  ## Speed as a ratio against named peers
+	@$(PY) -m tools.bench
+
+fuzz: .venv/.stamp  ## The property tests, 100 times as deep and with new examples
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -m hypothesis -n 2 $(UNIT) tests
 
 mutants: .venv/.stamp-mutants  ## Break the package on purpose: who notices? (MODULE="wire …" N=12)
 	$(PY) -m tools.mutants $(MODULE) --sample $(or $(N),12)

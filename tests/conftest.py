@@ -1,5 +1,6 @@
 """What holds for every test: no network, the same examples on every run, no silent skip."""
 
+import os
 from collections.abc import Generator
 
 import pytest
@@ -14,7 +15,10 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("book")
+settings.register_profile(
+    "fuzz", parent=settings.get_profile("book"), derandomize=False, max_examples=10_000
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "book"))
 
 
 @pytest.hookimpl(wrapper=True)

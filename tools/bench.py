@@ -1,0 +1,206 @@
+"""Speed as a ratio against a named peer in the same run: `make bench`.
+
+Each line times ours and the peer on the same input, the best of several turns each, and then
+ours on twice the input: work that is linear takes about twice as long. Nothing is asserted; a
+busy machine makes all of it slower and leaves the ratios.
+"""
+
+from __future__ import annotations
+
+import json
+import timeit
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import httpx
+import numpy as np
+
+from apisurface.exchange import within
+from apisurface.extraction import parse_object
+from apisurface.sampling import StopFilter, nucleus, softmax
+from apisurface.wire import HttpTransport, ScriptedModel, chat
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Race:
+    """One comparison: what is timed, against whom, and both as functions of a size."""
+
+    name: str
+    peer: str
+    size: int
+    ours: Callable[[int], Work]
+    theirs: Callable[[int], Work]
+
+
+def record(size: int) -> str:
+    """Return an object of `size` members as JSON text."""
+    return json.dumps(
+        {f"key_{n}": {"amount_cents": n, "note": "as ordered"} for n in range(size)}
+    )
+
+
+def in_prose(size: int) -> str:
+    """Return the object after a sentence and in a fence, as models send it."""
+    return f"Here it is:\n```json\n{record(size)}\n```\nAnything else?"
+
+
+def streamed(size: int) -> list[str]:
+    """Return a text in pieces of three characters."""
+    text = "the order was shipped on the 3rd\n" * size
+    return [text[at : at + 3] for at in range(0, len(text), 3)]
+
+
+def filtered(pieces: Iterable[str]) -> str:
+    """Pass pieces through our stop filter."""
+    stop = StopFilter(["\nEND", "<|im_end|>"])
+    return "".join([*map(stop.feed, pieces), stop.flush()])
+
+
+def searched(pieces: Iterable[str]) -> str:
+    """Join first and search then, which shows nothing before the end."""
+    text = "".join(pieces)
+    ends = [at for stop in ("\nEND", "<|im_end|>") if (at := text.find(stop)) >= 0]
+    return text[: min(ends, default=len(text))]
+
+
+def zipf(size: int) -> list[float]:
+    """Return a distribution with a long tail."""
+    weights = [1 / rank for rank in range(1, size + 1)]
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+def numpy_nucleus(probs: np.ndarray, top_p: float) -> object:
+    """Sort, add up and cut with NumPy, without checks."""
+    order = np.argsort(-probs, kind="stable")
+    return order[: int(np.searchsorted(np.cumsum(probs[order]), top_p)) + 1]
+
+
+def numpy_softmax(logits: np.ndarray) -> object:
+    """Exponentiate and divide with NumPy, without checks."""
+    weights = np.exp(logits - logits.max())
+    return weights / weights.sum()
+
+
+def transport(size: int) -> tuple[httpx.Client, dict[str, object]]:
+    """Return an offline client and a body whose conversation has `size` turns."""
+    answer = {"choices": [{"message": {"role": "assistant", "content": "ok"}}]}
+    client = httpx.Client(
+        transport=httpx.MockTransport(lambda _: httpx.Response(200, json=answer))
+    )
+    turn = {"role": "user", "content": "Where is order O-0042?"}
+    return client, {"model": "m", "messages": [turn] * size}
+
+
+def ours_post(size: int) -> Work:
+    """Return one exchange through our transport."""
+    client, body = transport(size)
+    ours = HttpTransport(client=client)
+    return lambda: ours("https://h/v1/chat/completions", body)
+
+
+def bare_post(size: int) -> Work:
+    """Return the same exchange through bare httpx."""
+    client, body = transport(size)
+    return lambda: client.post("https://h/v1/chat/completions", json=body).json()
+
+
+def scripted_chat(size: int) -> Work:
+    """Return one call of chat() on the scripted model."""
+    model = ScriptedModel([({"role": "assistant", "content": "ok"}, "stop")])
+    turns = [{"role": "user", "content": "Where is order O-0042?"}] * size
+    return lambda: chat("https://h", "m", turns, transport=model)
+
+
+def there_and_back(size: int) -> Work:
+    """Return the JSON work alone that such a call cannot avoid."""
+    turns = [{"role": "user", "content": "Where is order O-0042?"}] * size
+    return lambda: json.loads(json.dumps({"model": "m", "messages": turns}))
+
+
+def on(made: Callable[[int], Any], work: Callable[[Any], Any]) -> Callable[[int], Work]:
+    """Return `work` on an input of a size, the input made beforehand."""
+    return lambda size: partial(work, made(size))
+
+
+def tail(size: int) -> np.ndarray:
+    """Return the distribution with a long tail as NumPy holds it."""
+    return np.array(zipf(size))
+
+
+def bounded(size: int) -> object:
+    """Pass numbers through a deadline that is far away."""
+    return list(within(600.0, (n for n in range(size))))
+
+
+RACES = [
+    Race(
+        "parse_object, the text is JSON",
+        "json.loads",
+        500,
+        on(record, parse_object),
+        on(record, json.loads),
+    ),
+    Race(
+        "parse_object, in prose and a fence",
+        "json.loads of the bare object",
+        500,
+        on(in_prose, parse_object),
+        on(record, json.loads),
+    ),
+    Race(
+        "StopFilter, three characters a piece",
+        "join, then str.find",
+        500,
+        on(streamed, filtered),
+        on(streamed, searched),
+    ),
+    Race(
+        "nucleus",
+        "NumPy argsort and cumsum",
+        20_000,
+        on(zipf, partial(nucleus, top_p=0.9)),
+        on(tail, partial(numpy_nucleus, top_p=0.9)),
+    ),
+    Race("softmax", "NumPy exp", 20_000, on(zipf, softmax), on(tail, numpy_softmax)),
+    Race(
+        "within, pieces under a deadline",
+        "the bare iterator",
+        5_000,
+        on(int, bounded),
+        on(range, list),
+    ),
+    Race("HttpTransport", "bare httpx on the same client", 200, ours_post, bare_post),
+    Race(
+        "chat on the scripted model",
+        "json there and back",
+        200,
+        scripted_chat,
+        there_and_back,
+    ),
+]
+
+
+def best(work: Work) -> float:
+    """Return the seconds of one run: the best of five turns of about a tenth of a second."""
+    timer = timeit.Timer(work)
+    number = max(1, int(0.1 / max(timer.timeit(1), 1e-6)))
+    return min(timer.repeat(5, number)) / number
+
+
+def main() -> None:
+    """Run every race and print its ratio and growth."""
+    print(f"{'ours':38} {'ms':>8}  {'ratio':>7}  {'2n/n':>5}  peer")
+    for race in RACES:
+        ours, theirs = best(race.ours(race.size)), best(race.theirs(race.size))
+        growth = best(race.ours(2 * race.size)) / ours
+        line = f"{race.name:38} {ours * 1e3:8.3f}  {ours / theirs:6.1f}x  {growth:5.2f}"
+        print(f"{line}  {race.peer}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
