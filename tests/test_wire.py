@@ -1,5 +1,7 @@
 """The wire: what is sent, what comes back, and every way it can be wrong."""
 
+import ast
+import importlib
 import inspect
 import json
 import logging
@@ -724,15 +726,27 @@ def test_the_stream_carries_the_same_turn(message):
 # --- the module ---
 
 
-def test_importing_wire_loads_only_the_standard_library():
+def test_the_package_loads_httpx_only_when_a_transport_is_made():
     code = (
-        "import sys; import apisurface.wire; "
-        "print([m for m in ('httpx', 'jsonschema') if m in sys.modules])"
+        "import sys; import apisurface; before = 'httpx' in sys.modules; "
+        "apisurface.HttpTransport().close(); print(before, 'httpx' in sys.modules)"
     )
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
     )
-    assert run.stdout.strip() == "[]"
+    assert run.stdout.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize("module", ["wire", "exchange"])
+def test_wire_itself_imports_only_the_standard_library(module):
+    owner = importlib.import_module(f"apisurface.{module}")
+    body = ast.parse(inspect.getsource(owner)).body
+    roots = {
+        alias.name for node in body if isinstance(node, ast.Import) for alias in node.names
+    }
+    roots |= {str(node.module) for node in body if isinstance(node, ast.ImportFrom)}
+    tops = {name.partition(".")[0] for name in roots - {"apisurface.exchange"}}
+    assert tops <= set(sys.stdlib_module_names)
 
 
 @pytest.mark.parametrize(

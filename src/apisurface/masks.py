@@ -19,7 +19,9 @@ from apisurface.sampling import check_distribution
 
 
 # cell: legal-part
-def _legal_part(probs: Sequence[float], legal: Collection[int]) -> tuple[list[float], set[int]]:
+def _legal_part(
+    probs: Sequence[float], legal: Collection[int]
+) -> tuple[list[float], set[int]]:
     """Return the checked probabilities and the checked set of legal indices."""
     values = check_distribution(probs)
     if any(isinstance(index, bool) for index in legal):
@@ -49,7 +51,9 @@ def _legal_mass(values: list[float], indices: set[int]) -> float:
 
 
 # cell: constrained-renormalize
-def constrained_renormalize(probs: Sequence[float], legal: Collection[int]) -> list[float]:
+def constrained_renormalize(
+    probs: Sequence[float], legal: Collection[int]
+) -> list[float]:
     """Return the distribution under a mask: illegal zero, the rest over its sum.
 
     `probs` is a distribution over the vocabulary and `legal` a set of its
