@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.inputtransformer2 import TransformerManager
@@ -164,9 +165,17 @@ def plain(value: Any) -> str:
     return f"{type(value).__name__} " + re.sub(r"(notebook|saved)\.| at 0x\w+", "", text)
 
 
+@pytest.fixture(scope="module")
+def small(shared_mini: Any) -> Iterator[Any]:
+    """The book to write to; at the end, the search must not have been empty."""
+    yield shared_mini
+    for what in ("cells that fail", "cells refused", "cells kept", "names saved"):
+        assert SEEN[what] > 30, SEEN
+
+
 @settings(max_examples=40)
 @given(chapters())
-def test_refused_or_the_same(shared_mini: Any, candidates: list[str]) -> None:
+def test_refused_or_the_same(small: Any, candidates: list[str]) -> None:
     """Keep each cell that runs and is not refused; what remains must mean the same."""
     cells = [DOC]
     for candidate in candidates:
@@ -174,13 +183,13 @@ def test_refused_or_the_same(shared_mini: Any, candidates: list[str]) -> None:
         if run(more) is None:
             SEEN["cells that fail"] += 1
             continue
-        shared_mini.add("wire", *((f"c{n}", text) for n, text in enumerate(more)), doc=False)
-        if shared_mini.read().refusals:
+        small.add("wire", *((f"c{n}", text) for n, text in enumerate(more)), doc=False)
+        if small.read().refusals:
             SEEN["cells refused"] += 1
             continue
         cells = more
-    shared_mini.add("wire", *((f"c{n}", text) for n, text in enumerate(cells)), doc=False)
-    (module,) = shared_mini.read().modules
+    small.add("wire", *((f"c{n}", text) for n, text in enumerate(cells)), doc=False)
+    (module,) = small.read().modules
     names = [saved.name for saved in module.saved]
     SEEN["names saved"] += len(names)
     SEEN["cells kept"] += len(cells)
@@ -189,8 +198,3 @@ def test_refused_or_the_same(shared_mini: Any, candidates: list[str]) -> None:
     with namespace("saved") as space:
         exec(compile(layout.module(module), "module", "exec", dont_inherit=True), space)
         assert answers(notebook, names) == answers(space, names)
-
-
-def test_the_search_was_not_empty() -> None:
-    for what in ("cells that fail", "cells refused", "cells kept", "names saved"):
-        assert SEEN[what] > 30, SEEN

@@ -88,6 +88,12 @@ CASES: dict[str, tuple[list[str], str, int, str]] = {
     "the last output": (["#@save\n_ = 3"], "c1", 2, "keeps for itself"),
     # --- work at import
     "print in a default": (["#@save\ndef f(x=print(1)): pass"], "c1", 2, "calls print() at"),
+    "print in a decorator": (
+        ["#@save\n@print('x')\ndef f(): pass"],
+        "c1",
+        2,
+        "calls print() at",
+    ),
     "print in a class": (["#@save\nclass A:\n    print(1)"], "c1", 3, "class body does work"),
     "loop in a class": (["#@save\nclass A:\n    for i in (): pass"], "c1", 3, "class body"),
     "inner class": (["#@save\nclass A:\n  class B:\n    if 1: x = 1"], "c1", 4, "class body"),
@@ -522,6 +528,11 @@ def test_a_file_that_is_no_notebook(mini: Any, text: str) -> None:
 
 def test_a_stem_that_is_no_module_name(mini: Any) -> None:
     assert "cannot be a module's name" in mini.code("two-words", FUNCTION).refusals()[0]
+
+
+def test_one_thing_is_told_once(mini: Any) -> None:
+    (told,) = mini.code("wire", "#@save\nX = 1\nprint(X)").refusals()
+    assert "does work at import (print(X))" in told
 
 
 def test_every_refusal_of_the_book_is_told_at_once(mini: Any, capsys: Any) -> None:

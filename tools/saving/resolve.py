@@ -49,7 +49,12 @@ def resolve(module: Module, known: set[str]) -> Iterator[Refusal]:
         yield from imports.inner(saved.cell, known)
         for name, line in saved.names.calls:
             full = _full_name(name, found)
-            if name.partition(".")[0] not in names and rules.impure(full):
+            inside = any(node.lineno <= line <= (node.end_lineno or 0) for node in saved.nodes)
+            marks = [
+                mark for node in saved.nodes for mark in getattr(node, "decorator_list", ())
+            ]
+            inside = inside or any(m.lineno <= line <= (m.end_lineno or 0) for m in marks)
+            if inside and name.partition(".")[0] not in names and rules.impure(full):
                 yield saved.cell.refuse(line, f"calls {full}() at import", rules.WORK)
         before = {other.name for other in module.saved[:position]}
         for use in saved.names.uses:
