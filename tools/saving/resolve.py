@@ -42,47 +42,58 @@ class Module:
 
 def resolve(module: Module, known: set[str]) -> Iterator[Refusal]:
     """Find where each used name comes from; collect the needed imports."""
-    chapter, names = module.chapter, module.names
-    found = imports.top_level(chapter)
-    bound = _bindings(chapter)
-    for position, saved in enumerate(module.saved):
+    found = imports.top_level(module.chapter)
+    bound = _bindings(module.chapter)
+    before: set[str] = set()
+    for saved in module.saved:
         yield from imports.inner(saved.cell, known)
-        for name, line in saved.names.calls:
-            full = _full_name(name, found)
-            inside = any(node.lineno <= line <= (node.end_lineno or 0) for node in saved.nodes)
-            marks = [
-                mark for node in saved.nodes for mark in getattr(node, "decorator_list", ())
-            ]
-            inside = inside or any(m.lineno <= line <= (m.end_lineno or 0) for m in marks)
-            if inside and name.partition(".")[0] not in names and rules.impure(full):
-                yield saved.cell.refuse(line, f"calls {full}() at import", rules.WORK)
-        before = {other.name for other in module.saved[:position]}
+        yield from _calls(module, saved, found)
         for use in saved.names.uses:
-            if use.name in names:
+            if not _within(saved, use.line) or use.name in rules.BY_TEXT:
+                continue  # refused already
+            if use.name in module.names:
                 yield from _in_time(saved, use, before)
-                continue
-            if use.name in rules.BY_TEXT:
-                continue
-            candidates = [f for f in found if f.item.bound == use.name]
-            if not candidates:
+            elif candidates := [one for one in found if one.item.bound == use.name]:
+                yield from _import(module, saved, use, candidates)
+            else:
                 yield from _unknown(saved, use, bound)
-                continue
-            chosen, problem = _choose(saved, use, candidates)
-            if problem is not None:
-                yield problem
-            if use.when is When.NOW and not any(
-                _above(chapter, f, saved, use) for f in candidates
-            ):
-                what = f"uses {use.name} at import, but it is imported further down"
-                yield saved.cell.refuse(use.line, what, "move the import up")
-            for one in chosen:
-                module.needed.add(one.item)
-                yield from imports.allowed(chapter, one)
+        before.add(saved.name)
     runtime = {item.bound for item in module.needed if not item.typing_only}
     module.needed = {i for i in module.needed if not i.typing_only or i.bound not in runtime}
     if any(item.typing_only for item in module.needed):
         module.needed.add(Import("typing", "TYPE_CHECKING"))
     yield from _rebound(module, found)
+
+
+def _calls(module: Module, saved: Saved, found: list[Found]) -> Iterator[Refusal]:
+    """Refuse calls that would work, not define, when the module is imported."""
+    for name, line in saved.names.calls:
+        full = _full_name(name, found)
+        own = name.partition(".")[0] in module.names
+        if _within(saved, line) and not own and rules.impure(full):
+            yield saved.cell.refuse(line, f"calls {full}() at import", rules.WORK)
+
+
+def _import(
+    module: Module, saved: Saved, use: Use, candidates: list[Found]
+) -> Iterator[Refusal]:
+    """Take over the import that a use means."""
+    chosen, problem = _choose(saved, use, candidates)
+    if problem is not None:
+        yield problem
+    above = [one for one in candidates if _above(module.chapter, one, saved, use)]
+    if use.when is When.NOW and not above:
+        what = f"uses {use.name} at import, but it is imported further down"
+        yield saved.cell.refuse(use.line, what, "move the import up")
+    for one in chosen:
+        module.needed.add(one.item)
+        yield from imports.allowed(module.chapter, one)
+
+
+def _within(saved: Saved, line: int) -> bool:
+    """Whether a line belongs to the definition itself, its decorators included."""
+    marks = [mark for node in saved.nodes for mark in getattr(node, "decorator_list", ())]
+    return any(n.lineno <= line <= (n.end_lineno or 0) for n in [*saved.nodes, *marks])
 
 
 def _above(chapter: Chapter, found: Found, saved: Saved, use: Use) -> bool:
