@@ -4,7 +4,7 @@ import json
 import math
 import random
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -449,6 +449,18 @@ def test_work_is_linear_in_the_text() -> None:
         shown += len(stop_filter._release())
     assert shown == 5_000 - 500
     assert Letter.compared <= 4 * 5_000
+
+
+def test_every_short_stop_after_every_beginning_of_itself() -> None:
+    """The failed beginning hides a new one: `aaba` before `aabaaaa`."""
+    for length in range(1, 8):
+        for letters_of_stop in product("ab", repeat=length):
+            stop = "".join(letters_of_stop)
+            for begun in range(length):
+                text = stop[:begun] + stop
+                stop_filter = StopFilter(stop)
+                shown = "".join(stop_filter.feed(letter) for letter in text)
+                assert (shown, stop_filter.stopped) == (apply_stop(text, stop), stop)
 
 
 def test_random_texts_with_long_overlapping_stops() -> None:
