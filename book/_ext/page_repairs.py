@@ -15,6 +15,8 @@ REPAIRS = [
     # The theme and Sphinx declare the viewport three times.
     (re.compile(r'(?:\s*<meta name="viewport"[^>]*>)+'), ""),
     (re.compile(r"<head>"), '<head>\n    <meta name="viewport" content="width=device-width">'),
+    # Without a script the page is light; the theme's `auto` would leave it without colours.
+    (re.compile(r' data-theme="auto"'), ' data-theme="light"'),
     # Icons come from the theme's font; this script would draw them a second time (1.5 MB).
     (re.compile(r'\s*<script defer src="_static/scripts/fontawesome\.js[^>]*></script>'), ""),
     # It would hide from a screen reader what the button says.
