@@ -20,7 +20,8 @@ from apisurface.sampling import check_distribution
 
 # cell: legal-part
 def _legal_part(
-    probs: Sequence[float], legal: Collection[int]
+    probs: Sequence[float],
+    legal: Collection[int],
 ) -> tuple[list[float], set[int]]:
     """Return the checked probabilities and the checked set of legal indices."""
     values = check_distribution(probs)
@@ -52,7 +53,8 @@ def _legal_mass(values: list[float], indices: set[int]) -> float:
 
 # cell: constrained-renormalize
 def constrained_renormalize(
-    probs: Sequence[float], legal: Collection[int]
+    probs: Sequence[float],
+    legal: Collection[int],
 ) -> list[float]:
     """Return the distribution under a mask: illegal zero, the rest over its sum.
 
