@@ -26,7 +26,14 @@ main()
 """
 PROGRESS = re.compile(r"(reading sources|writing output)\.\.\. \[ *\d+%\] \S")
 # What every page shows or depends on: a change here makes every page again.
-SHARED = ("_config.yml", "_toc.yml", "_ext/*.py", "_ext/**/*.html", "references.bib")
+SHARED = (
+    "_config.yml",
+    "_toc.yml",
+    "_ext/*.py",
+    "_ext/templates/*.html",
+    "glossary.md",
+    "references.bib",
+)
 HEADING = re.compile(r"^\s*\"?(# .*)", re.MULTILINE)
 
 
