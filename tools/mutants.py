@@ -44,9 +44,9 @@ class Mutant:
 
 
 def mutants(stem: str, path: Path) -> Iterator[Mutant]:
-    """Yield every mutant of a module but those of its annotations, which change nothing."""
+    """Yield every mutant of a module but those of its types, which change nothing."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    quiet = list(annotation_spans(tree))
+    quiet = list(quiet_spans(tree))
     for item in _all_work_items([path], {}):
         [spec] = item.mutations
         at = spec.start_pos
@@ -54,12 +54,14 @@ def mutants(stem: str, path: Path) -> Iterator[Mutant]:
             yield Mutant(stem, spec.operator_name, spec.occurrence, at[0])
 
 
-def annotation_spans(tree: ast.AST) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Yield where each annotation starts and ends."""
+def quiet_spans(tree: ast.AST) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield where each annotation, and each `if TYPE_CHECKING:`, starts and ends."""
     for node in ast.walk(tree):
-        for field in ("annotation", "returns"):
-            part = getattr(node, field, None)
-            if isinstance(part, ast.expr) and part.end_lineno is not None:
+        parts = [getattr(node, field, None) for field in ("annotation", "returns")]
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            parts.append(node)
+        for part in parts:
+            if isinstance(part, ast.expr | ast.stmt) and part.end_lineno is not None:
                 end = (part.end_lineno, part.end_col_offset or 0)
                 yield (part.lineno, part.col_offset), end
 
