@@ -1,8 +1,8 @@
 """Run nbval over the book with the network refused: `python -m tools.nbval`.
 
-Two pytest processes share the notebooks, one for each core (xdist would start three). As a
-pytest plugin, this module gives the kernels that nbval starts the environment that all our
-kernels have.
+A few pytest processes share the notebooks, two at a time (xdist's workers cost more to start).
+As a pytest plugin, this module gives the kernels that nbval starts the environment that all
+our kernels have.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tools.report import arguments
 from tools.run import environment
 
 PLUGINS = ["nbval.plugin", "tools.nbval", "no:cacheprovider"]
+SHARES = 4  # more than there are cores: who is done early takes the next one
 
 
 def pytest_configure(config: object) -> None:
@@ -47,11 +48,11 @@ def main(argv: list[str] | None = None) -> int:
     """Compare every output of the book named on the command line."""
     root = arguments(__doc__).parse_args(argv).root.resolve()
     by_size = sorted((root / "book").glob("*.ipynb"), key=lambda path: path.stat().st_size)
-    shares = [share for share in (by_size[0::2], by_size[1::2]) if share]
+    shares = [share for start in range(SHARES) if (share := by_size[start::SHARES])]
     worst = 0
     with ThreadPoolExecutor(max_workers=2) as pool:
         for code, printed in pool.map(functools.partial(run, package=root / "src"), shares):
-            print(printed, flush=True)
+            print(printed.strip(), flush=True)
             worst = max(worst, code)
     return worst
 

@@ -1,4 +1,4 @@
-"""Run each chapter on the package alone: `python -m tools.standalone [NOTEBOOK …]`.
+"""Run each chapter that saves on the package alone: `python -m tools.standalone [NOTEBOOK …]`.
 
 The cells that a chapter saves are replaced by imports of the same names from the wheel, built
 and unpacked for the occasion; everything else must come out as it stands in the book.
@@ -53,9 +53,11 @@ def check_notebook(path: Path, package: Path) -> list[Finding]:
     """Run one chapter with its saved cells replaced and compare all outputs."""
     where = f"book/{path.name}"
     old, new = notebooks.read(path), notebooks.read(path)
-    for cell in new.cells:
-        if cell.cell_type == "code" and cell.source.startswith(MARK):
-            cell.source = imports_instead(cell.source, path.stem)
+    saved = [c for c in new.cells if c.cell_type == "code" and c.source.startswith(MARK)]
+    for cell in saved:
+        cell.source = imports_instead(cell.source, path.stem)
+    if not saved:
+        return []  # tools.outputs has run just this
     try:
         execute(new, path.parent, package)
     except CellExecutionError as error:
