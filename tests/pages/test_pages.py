@@ -15,13 +15,18 @@ def test_the_book_was_built(site):
     assert {"index", "intro", "search", "glossary", "bibliography", "api"} <= names
 
 
+def test_the_index_leads_to_the_first_page(site, browser):
+    with browser.new_context(java_script_enabled=False, offline=True) as context:
+        page = context.new_page()
+        page.goto((site / "index.html").as_uri())
+        page.wait_for_url("**/intro.html")
+
+
 def test_without_javascript_the_page_can_be_read(page_path, browser):
     """The text, the code and the figures are there; what needs a script is not shown."""
     with browser.new_context(java_script_enabled=False, offline=True) as context:
         page = context.new_page()
         page.goto(page_path.as_uri())
-        if page_path.stem == "index":
-            page.wait_for_url("**/intro.html")
         assert page.locator(":is(article, .bd-search-container) h1").first.is_visible()
         if page_path.stem == "search":
             assert page.locator("noscript .admonition").is_visible()
