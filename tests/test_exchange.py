@@ -234,6 +234,19 @@ def test_post_yields_head_then_bytes_and_sends_the_body():
     assert server.requests[0].endswith(b"{}")
 
 
+def test_post_hands_bytes_over_as_they_arrive():
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+    with serve(head, b"first", 0.3, b"second") as server, httpx.Client() as client:
+        reply_ = post(client, server.url, b"{}", {})
+        next(reply_)
+        start = time.monotonic()
+        assert next(reply_) == b"first"
+        early = time.monotonic() - start
+        assert b"".join(reply_) == b"second"
+        whole = time.monotonic() - start
+    assert early < whole - 0.1  # the first piece did not wait for the last
+
+
 def test_an_error_of_the_connection_names_the_endpoint_and_keeps_no_secret():
     with serve(b"") as server, httpx.Client() as client:
         url = f"{server.url}/p?key=SECRET"
