@@ -69,7 +69,7 @@ test: .venv/.stamp  ## Lint, types, gates, nbval, unit and property tests, stric
 	$(STEP) 9/13 outputs book src -- $(PY) -m tools.outputs
 	$(STEP) 10/13 standalone book src README.md LICENSE -- $(PY) -m tools.standalone
 	$(STEP) 11/13 tests . -- $(PY) -m pytest $(UNIT) -q -n 2
-	$(STEP) 12/13 canaries tests/tools tests/conftest.py book/_ext book/_config.yml book/figures.py \
+	$(STEP) 12/13 canaries tests/tools tests/conftest.py book/_ext book/_config.yml \
 	  -- $(PY) -m pytest $(CANARY) -q -n 2
 	$(STEP) 13/13 build book src -- $(PY) -m tools.build --strict
 	@echo "==> all passed"

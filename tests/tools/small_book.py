@@ -34,6 +34,14 @@ FIGURE = {
         "image": {"alt": "Three bars; the last is as high as the others together."},
     }
 }
+# A picture in both forms, without waiting for matplotlib in each of many kernels.
+DRAWING = """\
+from IPython.display import display
+
+svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><circle r="4"/></svg>'
+png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB4iG8MwAAAABJRU5ErkJggg=="
+display({"image/svg+xml": svg, "image/png": png}, raw=True)\
+"""
 DIAGRAM = """\
 ```{mermaid}
 :name: dia-coins
@@ -52,7 +60,6 @@ CELLS: list[tuple[str, str, dict[str, Any], str]] = [
         "# Coins\n\nFrom [the first page](intro.md). See {ref}`below <coins:counted>`.",
     ),
     ("code", "module", {}, '#@save\n"""Count coins; knows no banknotes."""'),
-    ("code", "imports", {}, "import figures\n\nplt = figures.plt"),
     (
         "code",
         "count",
@@ -68,12 +75,7 @@ CELLS: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     ("code", "refused", {"tags": ["raises-exception"]}, "len(count)"),
     ("code", "silent", {}, "total = count([1, 2])"),
-    (
-        "code",
-        "fig-coins",
-        FIGURE,
-        'figure, axes = plt.subplots(figsize=(2, 1))\naxes.bar(["a", "b", "c"], [50, 50, 100])\nplt.show()',
-    ),
+    ("code", "fig-coins", FIGURE, DRAWING),
     ("md", "diagram", {}, DIAGRAM),
 ]
 
@@ -98,7 +100,7 @@ def make(root: Path) -> None:
     book.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, root / name)
-    for name in ("_config.yml", "figures.py", "references.bib"):
+    for name in ("_config.yml", "references.bib"):
         shutil.copy(ROOT / "book" / name, book / name)
     for name in ("_ext", "_static"):
         shutil.copytree(ROOT / "book" / name, book / name)
