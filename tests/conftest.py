@@ -4,7 +4,7 @@ import os
 from collections.abc import Generator
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 import tools.offline.sitecustomize  # noqa: F401  refuses the network from here on
 
@@ -17,6 +17,9 @@ settings.register_profile(
 )
 settings.register_profile(
     "fuzz", parent=settings.get_profile("book"), derandomize=False, max_examples=10_000
+)
+settings.register_profile(  # whether a test fails is all that is asked: the example stays long
+    "mutants", parent=settings.get_profile("book"), phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "book"))
 

@@ -89,7 +89,7 @@ def survives(mutant: Mutant | str) -> bool:
             tests = subprocess.run(
                 [*command, f"tests/test_{stem}.py"],
                 cwd=ROOT,
-                env=os.environ | {"PYTHONPATH": folder},
+                env=os.environ | {"PYTHONPATH": folder, "HYPOTHESIS_PROFILE": "mutants"},
                 timeout=PATIENCE,
                 capture_output=True,
                 check=False,
