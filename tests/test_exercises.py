@@ -592,3 +592,19 @@ def test_inputs_shared_between_probes_are_refused() -> None:
 def test_an_exercise_does_not_show_its_answers() -> None:
     assert repr(exercise()) == "Exercise(name='Exercise 7')"
     assert repr(MISTAKES["mark on top"]) == "Mistake(why='The mark is a part of the result.')"
+
+
+def test_a_long_value_is_shown_by_both_of_its_ends():
+    text = "".join(chr(0x100 + n) for n in range(400))
+    exercise = Exercise(
+        "Exercise 9",
+        {"the text": lambda answer: answer},
+        {"the text": "short"},
+        {"upper": Mistake("SHORT", "No."), "twice": Mistake("shortshort", "No.")},
+        "Yes.",
+    )
+    [line] = [row for row in repr(check(exercise, text)).splitlines() if row.startswith("Got:")]
+    shown = line.removeprefix("Got:").strip()
+    assert shown.startswith(repr(text)[:80])
+    assert shown.endswith(repr(text)[-37:])
+    assert len(shown) == 120

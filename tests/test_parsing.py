@@ -330,3 +330,10 @@ def test_repetition_is_read_in_one_pass(unit: str) -> None:
     for reader in (loads_strict, after_thoughts, value_end):
         with suppress(MalformedJSON):
             reader(text)
+
+
+def test_an_error_quotes_twenty_characters_on_each_side_of_its_place():
+    text = "".join(chr(0x100 + n) for n in range(1000))
+    error = MalformedJSON.at("something", text, 500)
+    assert str(error) == f"something at offset 500, near {text[480:520]!r}"
+    assert str(MalformedJSON.at("something", text, 5)).endswith(f"near {text[:25]!r}")

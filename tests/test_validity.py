@@ -33,6 +33,7 @@ def test_the_figures_of_the_contract():
 
 def test_the_experiment_is_the_same_each_time_and_for_fewer_tickets():
     assert run_validity_experiment() == run_validity_experiment()
+    assert run_validity_experiment(1)["tokens_per_success"] > 0
     small = run_validity_experiment(3)
     assert small["validity"] == {1: 1.0, 2: 1.0, 3: 1.0}
     assert (small["business_invalid"], small["repair_rate"]) == (0, 0.0)
