@@ -249,3 +249,10 @@ def test_an_error_of_the_connection_names_the_endpoint_and_keeps_no_secret():
     assert caught.value.__notes__ == [f"while sending POST {server.url}/p?***"]
     request = caught.value.request
     assert "SECRET" not in f"{request!r}{request.url}{dict(request.headers)}{request.content!r}"
+
+
+def test_a_list_that_contains_itself_is_refused():
+    turns: list[object] = []
+    turns.append(turns)
+    with pytest.raises(ValueError, match="containing itself"):
+        encode_body({"messages": turns})
