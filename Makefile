@@ -7,8 +7,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help book test format test-pages test-live notebook serve save run record bench
-.PHONY: fuzz mutants
+.PHONY: help book test format test-pages test-judges test-live notebook serve save run record bench
+.PHONY: fuzz mutants verdicts
 .PHONY: lock picture clean
 
 help:  ## List the targets
@@ -83,13 +83,21 @@ test-pages: .venv/.stamp-pages  ## The built pages in Chromium, network blocked
 	@$(PY) -m tools.build
 	$(BIN)/pytest tests/pages
 
+test-judges: .venv/.stamp-judges  ## Outside judges: suites, recorded traffic, official clients
+	$(PY) -m tools.archives
+	$(BIN)/pytest tests/judges
+
+verdicts: .venv/.stamp-judges  ## Write down what got better with the judges, never what got worse
+	$(PY) -m tools.archives
+	RECORD_VERDICTS=1 $(BIN)/pytest tests/judges
+
 test-live: .venv/.stamp-live  ## The boundary against a real model server on loopback
 	$(BIN)/pytest tests/live
 
 record: .venv/.stamp-live  ## Record a real model server into book/recordings (ONLY="chat …")
 	$(PY) -m tools.record $(ONLY)
 
-bench: .venv/.stamp  ## Speed as a ratio against named peers
+bench: .venv/.stamp-judges  ## Speed as a ratio against named peers
 	@$(PY) -m tools.bench
 
 fuzz: .venv/.stamp  ## The property tests, 100 times as deep and with new examples

@@ -16,10 +16,12 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 LOCKS = {
-    "book": [*PROJECT["dependencies"], *EXTRAS["book"], *EXTRAS["test"], *EXTRAS["templates"]],
+    "book": [*PROJECT["dependencies"]]
+    + [asked for extra in ("book", "test", "templates", "tools") for asked in EXTRAS[extra]],
     "pages": EXTRAS["pages"],
     "live": EXTRAS["live"],
     "mutants": EXTRAS["mutants"],
+    "judges": EXTRAS["judges"],
 }
 
 
@@ -45,7 +47,7 @@ def test_a_lock_pins_all_that_is_asked_for_with_hashes_and_no_address(name):
     assert "index-url" not in text
 
 
-@pytest.mark.parametrize("name", ["pages", "live", "mutants"])
+@pytest.mark.parametrize("name", ["pages", "live", "mutants", "judges"])
 def test_the_other_locks_agree_with_the_first(name):
     book = pinned("book")
     shared = {key: pins for key, pins in pinned(name).items() if key in book}
@@ -82,5 +84,7 @@ def test_pip_takes_the_environment_files_pip_part_and_finds_it_installed(tmp_pat
 
 
 def test_extras_are_the_ones_the_design_names():
-    assert set(EXTRAS) == {"book", "test", "templates", "pages", "live", "mutants"}
+    assert set(EXTRAS) == {
+        *("templates", "tools", "book", "test", "pages", "judges", "live", "mutants")
+    }
     assert {Requirement(r).name for r in PROJECT["dependencies"]} == {"httpx", "jsonschema"}

