@@ -6,7 +6,9 @@ from tools import archives
 
 
 def test_each_line_of_the_pins_is_read():
-    lines = [line for line in archives.PINS.read_text().splitlines() if not line.startswith("#")]
+    lines = [
+        line for line in archives.PINS.read_text().splitlines() if not line.startswith("#")
+    ]
     assert [pin.line for pin in archives.pins()] == lines
 
 

@@ -43,6 +43,8 @@ def settle(name: str, found: Mapping[str, str], ladder: Sequence[str], note: str
                 f"{new[:5]}: run `make verdicts` and commit the file",
                 pytrace=False,
             )
-        counts = {word: sum(v.split(": ", 1)[0] == word for v in found.values()) for word in ladder}
+        counts = {
+            word: sum(v.split(": ", 1)[0] == word for v in found.values()) for word in ladder
+        }
         content = {"note": note, "counts": counts, "verdicts": dict(sorted(found.items()))}
         path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
