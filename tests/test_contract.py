@@ -54,6 +54,9 @@ CONTRACT = {
         "scripted_candidate": "ticket, level",
         "run_validity_experiment": "count=50",
     },
+    "tools": {
+        "decode_arguments": "raw",
+    },
 }
 NAMES = [(module, name) for module, names in CONTRACT.items() for name in names]
 
@@ -104,6 +107,8 @@ TREE = {
     "MalformedResponse": (apisurface.BoundaryError, ValueError),
     "DeadlineExceeded": (apisurface.BoundaryError, TimeoutError),
     "StructuredOutputFailed": (apisurface.BoundaryError, RuntimeError),
+    "ToolCallError": (apisurface.BoundaryError, ValueError),
+    "MalformedArguments": (apisurface.ToolCallError,),
 }
 
 

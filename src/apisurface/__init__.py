@@ -48,6 +48,7 @@ from apisurface.templates import (
     find_control_tokens,
     render_chat_template,
 )
+from apisurface.tools import MalformedArguments, ToolCallError, decode_arguments
 from apisurface.validity import (
     KNOWN_ORDERS,
     make_tickets,
@@ -83,6 +84,7 @@ __all__ = [
     "Extraction",
     "Fence",
     "HttpTransport",
+    "MalformedArguments",
     "MalformedJSON",
     "MalformedResponse",
     "Markers",
@@ -95,6 +97,7 @@ __all__ = [
     "ScriptedModel",
     "StopFilter",
     "StructuredOutputFailed",
+    "ToolCallError",
     "Transport",
     "Verdict",
     "after_thoughts",
@@ -106,6 +109,7 @@ __all__ = [
     "constrained_renormalize",
     "constraint_tax",
     "count_tokens",
+    "decode_arguments",
     "encode_body",
     "extract",
     "find_brace",
