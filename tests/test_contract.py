@@ -40,6 +40,11 @@ CONTRACT = {
         "schema_response_format": "name, schema",
         "REFUND_SCHEMA": None,
     },
+    "validator": {
+        "UnsupportedSchema": None,
+        "validate": "instance, schema, path='$'",
+        "compile_validator": "schema",
+    },
     "extraction": {
         "parse_object": "text",
         "extract": "invoke, messages, schema, *, max_attempts=3, semantic_check=None, "
@@ -109,6 +114,7 @@ TREE = {
     "StructuredOutputFailed": (apisurface.BoundaryError, RuntimeError),
     "ToolCallError": (apisurface.BoundaryError, ValueError),
     "MalformedArguments": (apisurface.ToolCallError,),
+    "UnsupportedSchema": (apisurface.BoundaryError, ValueError),
 }
 
 

@@ -49,6 +49,7 @@ from apisurface.templates import (
     render_chat_template,
 )
 from apisurface.tools import MalformedArguments, ToolCallError, decode_arguments
+from apisurface.validator import UnsupportedSchema, compile_validator, validate
 from apisurface.validity import (
     KNOWN_ORDERS,
     make_tickets,
@@ -99,6 +100,7 @@ __all__ = [
     "StructuredOutputFailed",
     "ToolCallError",
     "Transport",
+    "UnsupportedSchema",
     "Verdict",
     "after_thoughts",
     "apply_stop",
@@ -106,6 +108,7 @@ __all__ = [
     "chat",
     "check",
     "check_distribution",
+    "compile_validator",
     "constrained_renormalize",
     "constraint_tax",
     "count_tokens",
@@ -134,6 +137,7 @@ __all__ = [
     "secrets_in",
     "semantic_check",
     "softmax",
+    "validate",
     "value_end",
     "within",
 ]
