@@ -26,6 +26,8 @@ from apisurface import (
     ProviderError,
     ScriptedModel,
     chat,
+    error_object,
+    provider_error,
 )
 
 KEY = "sk-live-0123456789"
@@ -369,6 +371,34 @@ def test_every_shape_of_an_error_body_keeps_its_words(body, message, code):
     _, error = exchange(reply("400 Bad Request", json.dumps(body).encode(), JSON_TYPE))
     assert type(error) is ProviderError
     assert (error.status, error.message, error.code) == (400, message, code)
+
+
+SAID = {"code": "server_error", "message": "m"}
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ({"type": "error", "error": SAID}, SAID),
+        ({"type": "error", **SAID}, {"type": "error", **SAID}),
+        ({"type": "response.failed", "response": {"id": "r", "error": SAID}}, SAID),
+        ({"error": "words"}, {"message": "words"}),
+        ({"type": "response.failed", "response": {"id": "r", "error": None}}, None),
+        ({"type": "response.failed", "response": "?"}, None),
+        ({"type": "message", "error": None}, None),
+        ({"error": {}}, None),
+        ([], None),
+        ("error", None),
+    ],
+)
+def test_an_error_inside_a_stream_is_found_by_its_event(event, said):
+    assert error_object(event) == said
+    error = provider_error(event, 200, 2.0)
+    if said is None:
+        assert error is None
+    else:
+        assert (error.status, error.retry_after, error.body) == (200, 2.0, event)
+        assert (error.message, error.code) == (said["message"], said.get("code"))
 
 
 def test_an_error_page_is_a_provider_error_with_its_text():

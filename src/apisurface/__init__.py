@@ -69,6 +69,8 @@ from apisurface.wire import (
     ScriptedModel,
     Transport,
     chat,
+    error_object,
+    provider_error,
 )
 
 __all__ = [
@@ -114,6 +116,7 @@ __all__ = [
     "count_tokens",
     "decode_arguments",
     "encode_body",
+    "error_object",
     "extract",
     "find_brace",
     "find_control_tokens",
@@ -126,6 +129,7 @@ __all__ = [
     "nucleus",
     "parse_object",
     "post",
+    "provider_error",
     "proxy_variable",
     "quiet_urls",
     "redact_url",

@@ -195,20 +195,36 @@ class DeadlineExceeded(BoundaryError, TimeoutError):
     received: bytes = b""
 
 
-# cell: error-of
-def _error_of(
-    body: Any, status: int | None = 200, retry_after: float | None = None
-) -> ProviderError | None:
-    """Return the error that a decoded body carries, in any of the usual shapes, or None."""
+# cell: error-object
+def error_object(body: Any, status: int | None = 200) -> dict[str, Any] | None:
+    """Return the error object inside a decoded body or stream event, or None when it has none.
+
+    Known shapes: `{"error": …}` with an object or plain words, alone or in a list of one;
+    vLLM's `"object": "error"`; a Responses event `error`, or `response.failed` around a
+    response. With an HTTP `status` of 400 or more any object is one.
+    """
     found = body[0] if isinstance(body, list) and len(body) == 1 else body
     if not isinstance(found, dict):
         return None
-    error = found.get("error") or (found if found.get("object") == "error" else None)
+    if found.get("type") == "response.failed" and isinstance(found.get("response"), dict):
+        found = found["response"]
+    flat = found.get("object") == "error" or found.get("type") == "error"
+    error = found.get("error") or (found if flat else None)
     if not error and status is not None and status >= 400:
         error = found
     if not error:
         return None
-    said = error if isinstance(error, dict) else {"message": error}
+    return error if isinstance(error, dict) else {"message": error}
+
+
+# cell: error-of
+def provider_error(
+    body: Any, status: int | None = 200, retry_after: float | None = None
+) -> ProviderError | None:
+    """Return the error that a decoded body or stream event carries, to be raised, or None."""
+    said = error_object(body, status)
+    if said is None:
+        return None
     message = said.get("message") or said.get("detail") or said.get("error") or said
     words = [said.get(key) for key in ("code", "type", "status")]
     code = next((word for word in words if word not in (None, status)), said.get("code"))
@@ -224,13 +240,13 @@ def _error_of(
 # cell: result
 def _result(reply: Any) -> dict[str, Any]:
     """Return the four fields of a decoded reply, or raise what is wrong with it."""
-    if error := _error_of(reply):
+    if error := provider_error(reply):
         raise error
     choices = reply.get("choices") if isinstance(reply, dict) else None
     if not isinstance(choices, list) or len(choices) != 1:
         raise MalformedResponse("a chat completion has one choice", raw=reply)
     choice = choices[0] if isinstance(choices[0], dict) else {}
-    if error := _error_of(choice):
+    if error := provider_error(choice):
         error.body = reply
         raise error
     message, finish = choice.get("message"), choice.get("finish_reason")
@@ -460,7 +476,7 @@ class HttpTransport:
     ) -> dict[str, Any]:
         """Return the JSON object of a good reply, or raise what the reply is instead."""
         reply = _decoded(raw)
-        if status < 300 and isinstance(reply, dict) and not _error_of(reply):
+        if status < 300 and isinstance(reply, dict) and not provider_error(reply):
             return reply
         text = raw.decode("utf-8-sig", errors="replace")
         for secret in secrets_in(url, self._headers):
@@ -470,7 +486,7 @@ class HttpTransport:
             target = redact_url(headers.get("location", ""))
             said = f"redirected to {target}; if that is right, make it the base_url"
             raise ProviderError(said, status=status, code="redirect", body=text)
-        if error := _error_of(_decoded(text.encode()), status, wait):
+        if error := provider_error(_decoded(text.encode()), status, wait):
             raise error
         if status >= 400:
             said = text.strip()[:200] or "no body"
