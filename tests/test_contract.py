@@ -62,6 +62,10 @@ CONTRACT = {
     "tools": {
         "decode_arguments": "raw",
     },
+    "sse": {
+        "iter_sse": "chunks",
+        "SSEvent": None,
+    },
 }
 NAMES = [(module, name) for module, names in CONTRACT.items() for name in names]
 
@@ -111,6 +115,8 @@ TREE = {
     "ProviderError": (apisurface.BoundaryError,),
     "MalformedResponse": (apisurface.BoundaryError, ValueError),
     "DeadlineExceeded": (apisurface.BoundaryError, TimeoutError),
+    "MalformedStream": (apisurface.BoundaryError, ValueError),
+    "IncompleteToolStream": (apisurface.BoundaryError, RuntimeError),
     "StructuredOutputFailed": (apisurface.BoundaryError, RuntimeError),
     "ToolCallError": (apisurface.BoundaryError, ValueError),
     "MalformedArguments": (apisurface.ToolCallError,),

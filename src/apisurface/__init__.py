@@ -41,6 +41,15 @@ from apisurface.parsing import (
     value_end,
 )
 from apisurface.sampling import StopFilter, apply_stop, check_distribution, nucleus, softmax
+from apisurface.sse import (
+    IncompleteToolStream,
+    MalformedStream,
+    SSEDecoder,
+    SSEvent,
+    iter_payloads,
+    iter_sse,
+    read_payload,
+)
 from apisurface.templates import (
     ChatTemplate,
     Markers,
@@ -87,9 +96,11 @@ __all__ = [
     "Extraction",
     "Fence",
     "HttpTransport",
+    "IncompleteToolStream",
     "MalformedArguments",
     "MalformedJSON",
     "MalformedResponse",
+    "MalformedStream",
     "Markers",
     "Message",
     "Mistake",
@@ -97,6 +108,8 @@ __all__ = [
     "OutputTruncated",
     "ProviderError",
     "Raises",
+    "SSEDecoder",
+    "SSEvent",
     "ScriptedModel",
     "StopFilter",
     "StructuredOutputFailed",
@@ -122,6 +135,8 @@ __all__ = [
     "find_control_tokens",
     "find_fences",
     "illegal_mass",
+    "iter_payloads",
+    "iter_sse",
     "loads_strict",
     "make_tickets",
     "mask_divergence",
@@ -132,6 +147,7 @@ __all__ = [
     "provider_error",
     "proxy_variable",
     "quiet_urls",
+    "read_payload",
     "redact_url",
     "render_chat_template",
     "retry_after",
