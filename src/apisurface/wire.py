@@ -131,7 +131,12 @@ def _sse(payload: dict[str, Any]) -> bytes:
 
 # cell: boundary-error
 class BoundaryError(Exception):
-    """Root of everything that goes wrong with what came over the boundary."""
+    """Root of everything that goes wrong with what came over the boundary.
+
+    `received` holds what had arrived before it went wrong, where something had.
+    """
+
+    received: Any = None
 
 
 # cell: config-error
@@ -190,9 +195,12 @@ class MalformedResponse(BoundaryError, ValueError):
 
 # cell: deadline-exceeded
 class DeadlineExceeded(BoundaryError, TimeoutError):
-    """The exchange outlived its total deadline; `received` holds the bytes that had arrived."""
+    """The exchange outlived its total deadline.
 
-    received: bytes = b""
+    `received` holds the bytes that had arrived, or what a stream had assembled of them.
+    """
+
+    received: Any = b""
 
 
 # cell: error-object
