@@ -2,6 +2,7 @@
 
 The reference is right, the stub is not tried yet, each catalogued mistake is wrong by its own
 name; and a reader finds the statement, the stub and the folded solution where they belong.
+The whole book is asked for its verdicts by `tools.outputs`, which runs every chapter anyway.
 """
 
 from __future__ import annotations
@@ -112,23 +113,20 @@ def check_cell(place: str, cell: notebooks.Notebook, part: str) -> Iterator[Find
         yield Finding(place, "a fold without its words", f"metadata {json.dumps(PROMPTS)}")
 
 
-def check_verdicts(path: Path, notebook: notebooks.Notebook) -> Iterator[Finding]:
-    """Run the notebook, then its mistakes; yield each verdict that is not the right one."""
-    where = f"book/{path.name}"
+def question(notebook: notebooks.Notebook) -> notebooks.Notebook | None:
+    """Return the cell that asks a notebook that has run for its verdicts; None without any."""
+    if not numbers(notebook):
+        return None
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     cells = {cell.id: count for count, cell in enumerate(code, start=1)}
     asked = {name: count for name, count in cells.items() if ID.fullmatch(name)}
     exercises = ", ".join(f"{number}: ex_{number}" for number in numbers(notebook))
-    notebook.cells.append(
-        nbformat.v4.new_code_cell(ASK.format(cells=asked, exercises=exercises))
-    )
-    try:
-        execute(notebook, path.parent, path.parent.parent / "src")
-    except CellExecutionError as error:
-        cell = next(cell for cell in reversed(notebook.cells) if cell.get("outputs"))
-        yield Finding(f"{where} [{cell.id}]", f"raises {error.ename}: {error.evalue}")
-        return
-    found = json.loads(notebook.cells[-1].outputs[-1].text)
+    return nbformat.v4.new_code_cell(ASK.format(cells=asked, exercises=exercises))
+
+
+def judge(where: str, answered: notebooks.Notebook) -> Iterator[Finding]:
+    """Yield each verdict of a question that has run that is not the right one."""
+    found = json.loads(answered.outputs[-1].text)
     for name, state in found["told"].items():
         wanted = {"stub": "untried", "solution": "right"}.get(name.rsplit("-", 1)[1])
         if wanted and state != wanted:
@@ -146,11 +144,27 @@ def check_verdicts(path: Path, notebook: notebooks.Notebook) -> Iterator[Finding
                 yield Finding(f"{where} [ex-{number}-rules]", what, remedy)
 
 
+def check_verdicts(path: Path, notebook: notebooks.Notebook) -> Iterator[Finding]:
+    """Run the notebook, then its mistakes; yield each verdict that is not the right one."""
+    where = f"book/{path.name}"
+    asked = question(notebook)
+    if asked is None:
+        return
+    notebook.cells.append(asked)
+    try:
+        execute(notebook, path.parent, path.parent.parent / "src")
+    except CellExecutionError as error:
+        cell = next(cell for cell in reversed(notebook.cells) if cell.get("outputs"))
+        yield Finding(f"{where} [{cell.id}]", f"raises {error.ename}: {error.evalue}")
+        return
+    yield from judge(where, asked)
+
+
 def check_notebook(path: Path) -> list[Finding]:
     """Check one notebook: its form first, then, when it has exercises, what they answer."""
     notebook = notebooks.read(path)
     found = list(check_form(path, notebook))
-    if not found and numbers(notebook):
+    if not found:
         found += check_verdicts(path, notebook)
     return found
 

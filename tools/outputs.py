@@ -1,7 +1,8 @@
 """Run every notebook again and require the same bytes: `python -m tools.outputs [NOTEBOOK …]`.
 
 nbval compares texts, HTML and SVG; this sees what nbval does not look at: bitmaps, tracebacks,
-counts, cells that were never run, metadata, the form of the file itself.
+counts, cells that were never run, metadata, the form of the file itself. When a notebook has
+run, its exercises are asked for their verdicts on the solution, the stub and each mistake.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from nbclient.exceptions import CellExecutionError
 
-from tools import notebooks
+from tools import exercises, notebooks
 from tools.report import Finding, arguments, finish
 from tools.run import execute, two_at_a_time
 
@@ -24,12 +25,19 @@ def check_notebook(path: Path) -> list[Finding]:
     """Run one notebook again and say for each cell what differs."""
     where = f"book/{path.name}"
     old, new = notebooks.read(path), notebooks.read(path)
+    asked = exercises.question(new)
+    if asked is not None:
+        new.cells.append(asked)
     try:
         execute(new, path.parent, path.parent.parent / "src")
     except CellExecutionError as error:
         cell = next(cell for cell in reversed(new.cells) if cell.get("outputs"))
         return [Finding(f"{where} [{cell.id}]", f"raises {error.ename}: {error.evalue}")]
+    if asked is not None:
+        new.cells.pop()
     found = list(differences(where, old, new))
+    if not found and asked is not None:
+        found += exercises.judge(where, asked)
     if not found and notebooks.canonical(new) != path.read_text(encoding="utf-8"):
         found.append(Finding(where, "not in canonical form", f"make run NB={where}"))
     return found

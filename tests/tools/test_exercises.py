@@ -9,8 +9,9 @@ from typing import Any
 import nbformat
 import pytest
 
-from tools import notebooks
-from tools.exercises import PROMPTS, check_notebook
+from tools import notebooks, outputs
+from tools.exercises import PROMPTS, check_form, check_notebook
+from tools.run import execute
 
 RULES = """\
 from apisurface.exercises import Exercise, Mistake, check
@@ -30,8 +31,9 @@ SOLUTION = "def double(n):\n    return n + n\n\n\ncheck(ex_1, double)"
 
 
 @pytest.mark.parametrize("path", notebooks.chapters(), ids=lambda path: path.stem)
-def test_the_exercises_of_the_book(path: Path) -> None:
-    assert check_notebook(path) == []
+def test_the_exercises_of_the_book_have_their_form(path: Path) -> None:
+    """Their verdicts are asked for when tools.outputs runs the chapter."""
+    assert list(check_form(path, notebooks.read(path))) == []
 
 
 def code(name: str, source: str, tags: str, **metadata: Any) -> Any:
@@ -80,6 +82,16 @@ def test_canary_verdicts(tmp_path: Path, position: int, source: str, finding: st
     notebook.cells[position].source = source
     (told,) = found(tmp_path, notebook)
     assert told.startswith(f"book/twice.ipynb {finding}")
+
+
+def test_canary_verdicts_are_asked_for_with_the_outputs(tmp_path: Path) -> None:
+    path = tmp_path / "book" / "twice.ipynb"
+    notebook = good()
+    notebook.cells[1].source = AFTER_THE_FACT
+    path.parent.mkdir()
+    notebooks.write(path, execute(notebook, path.parent))
+    (finding,) = outputs.check_notebook(path)
+    assert finding.what == "mistake 'none' is answered right, as None"
 
 
 def edit(position: int, **changes: Any) -> Callable[[Any], None]:
