@@ -60,7 +60,12 @@ CONTRACT = {
         "run_validity_experiment": "count=50",
     },
     "tools": {
+        "LOOKUP_TOOL": None,
         "decode_arguments": "raw",
+        "encode_result": "value",
+        "run_tool_turn": "invoke, messages, tool, handler, *, authorize=None",
+        "assert_all_calls_answered": "calls, results",
+        "mend_history": "messages",
     },
     "sse": {
         "iter_sse": "chunks",
@@ -120,6 +125,9 @@ TREE = {
     "StructuredOutputFailed": (apisurface.BoundaryError, RuntimeError),
     "ToolCallError": (apisurface.BoundaryError, ValueError),
     "MalformedArguments": (apisurface.ToolCallError,),
+    "ProposalRefused": (apisurface.ToolCallError,),
+    "AnswerMissing": (apisurface.ToolCallError,),
+    "CallsNotAnswered": (apisurface.ToolCallError,),
     "UnsupportedSchema": (apisurface.BoundaryError, ValueError),
 }
 

@@ -57,7 +57,19 @@ from apisurface.templates import (
     find_control_tokens,
     render_chat_template,
 )
-from apisurface.tools import MalformedArguments, ToolCallError, decode_arguments
+from apisurface.tools import (
+    LOOKUP_TOOL,
+    AnswerMissing,
+    CallsNotAnswered,
+    MalformedArguments,
+    ProposalRefused,
+    ToolCallError,
+    assert_all_calls_answered,
+    decode_arguments,
+    encode_result,
+    mend_history,
+    run_tool_turn,
+)
 from apisurface.validator import UnsupportedSchema, compile_validator, validate
 from apisurface.validity import (
     KNOWN_ORDERS,
@@ -84,11 +96,14 @@ from apisurface.wire import (
 
 __all__ = [
     "KNOWN_ORDERS",
+    "LOOKUP_TOOL",
     "MAX_CHARS",
     "MAX_DEPTH",
     "MAX_DIGITS",
     "REFUND_SCHEMA",
+    "AnswerMissing",
     "BoundaryError",
+    "CallsNotAnswered",
     "ChatTemplate",
     "ConfigError",
     "DeadlineExceeded",
@@ -106,6 +121,7 @@ __all__ = [
     "Mistake",
     "OutputRefused",
     "OutputTruncated",
+    "ProposalRefused",
     "ProviderError",
     "Raises",
     "SSEDecoder",
@@ -119,6 +135,7 @@ __all__ = [
     "Verdict",
     "after_thoughts",
     "apply_stop",
+    "assert_all_calls_answered",
     "broken_proxy_variable",
     "chat",
     "check",
@@ -129,6 +146,7 @@ __all__ = [
     "count_tokens",
     "decode_arguments",
     "encode_body",
+    "encode_result",
     "error_object",
     "extract",
     "find_brace",
@@ -141,6 +159,7 @@ __all__ = [
     "make_tickets",
     "mask_divergence",
     "measure_validity",
+    "mend_history",
     "nucleus",
     "parse_object",
     "post",
@@ -151,6 +170,7 @@ __all__ = [
     "redact_url",
     "render_chat_template",
     "retry_after",
+    "run_tool_turn",
     "run_validity_experiment",
     "schema_response_format",
     "scripted_candidate",
