@@ -67,6 +67,13 @@ CONTRACT = {
         "assert_all_calls_answered": "calls, results",
         "mend_history": "messages",
     },
+    "calls": {
+        "Tool": "name, description, parameters, func",
+        "ToolRegistry": "tools=()",
+        "ToolCall": "name, arguments, id=None, idempotency_key=None",
+        "parse_tool_call": "raw",
+        "parse_tool_calls": "raw",
+    },
     "sse": {
         "iter_sse": "chunks",
         "SSEvent": None,
@@ -128,6 +135,7 @@ TREE = {
     "ProposalRefused": (apisurface.ToolCallError,),
     "AnswerMissing": (apisurface.ToolCallError,),
     "CallsNotAnswered": (apisurface.ToolCallError,),
+    "MalformedCall": (apisurface.ToolCallError,),
     "UnsupportedSchema": (apisurface.BoundaryError, ValueError),
 }
 

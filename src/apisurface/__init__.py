@@ -1,6 +1,14 @@
 # Generated from the chapters in book/: edit it there, then run `make save`.
 """The boundary between an application and a language model."""
 
+from apisurface.calls import (
+    MalformedCall,
+    Tool,
+    ToolCall,
+    ToolRegistry,
+    parse_tool_call,
+    parse_tool_calls,
+)
 from apisurface.exchange import (
     broken_proxy_variable,
     encode_body,
@@ -41,6 +49,7 @@ from apisurface.parsing import (
     value_end,
 )
 from apisurface.sampling import StopFilter, apply_stop, check_distribution, nucleus, softmax
+from apisurface.signatures import TypedFunction, typed_function
 from apisurface.sse import (
     IncompleteToolStream,
     MalformedStream,
@@ -113,6 +122,7 @@ __all__ = [
     "HttpTransport",
     "IncompleteToolStream",
     "MalformedArguments",
+    "MalformedCall",
     "MalformedJSON",
     "MalformedResponse",
     "MalformedStream",
@@ -129,8 +139,12 @@ __all__ = [
     "ScriptedModel",
     "StopFilter",
     "StructuredOutputFailed",
+    "Tool",
+    "ToolCall",
     "ToolCallError",
+    "ToolRegistry",
     "Transport",
+    "TypedFunction",
     "UnsupportedSchema",
     "Verdict",
     "after_thoughts",
@@ -162,6 +176,8 @@ __all__ = [
     "mend_history",
     "nucleus",
     "parse_object",
+    "parse_tool_call",
+    "parse_tool_calls",
     "post",
     "provider_error",
     "proxy_variable",
@@ -177,6 +193,7 @@ __all__ = [
     "secrets_in",
     "semantic_check",
     "softmax",
+    "typed_function",
     "validate",
     "value_end",
     "within",
