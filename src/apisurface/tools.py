@@ -57,12 +57,12 @@ def decode_arguments(raw: object) -> dict[str, Any]:
     """Return the arguments of a call as a new object, in whichever form they arrived.
 
     A dict gives a deep copy and a string is read as strict JSON; a string that holds the
-    *string* of an object, encoded twice, is read once more. None and `""` give `{}`, and
+    *string* of an object, encoded twice, is read once more. None and empty text give `{}`, and
     validation decides the rest. Values inside the object are never coerced: `"12345"` stays a
     string. A dict is held to the rules of `loads_strict` too. Raises `MalformedArguments`, a
     ValueError that keeps `.raw`, for anything else.
     """
-    if raw is None or raw == "":
+    if raw is None or (isinstance(raw, str) and not raw.strip()):
         return {}
     try:
         text = json.dumps(raw, allow_nan=False) if isinstance(raw, dict) else raw
