@@ -45,6 +45,13 @@ CONTRACT = {
         "validate": "instance, schema, path='$'",
         "compile_validator": "schema",
     },
+    "ecma": {
+        "parse_pattern": "pattern",
+        "UnsupportedPattern": None,
+    },
+    "patterns": {
+        "compile_pattern": "pattern",
+    },
     "extraction": {
         "parse_object": "text",
         "extract": "invoke, messages, schema, *, max_attempts=3, semantic_check=None, "
@@ -125,6 +132,7 @@ TREE = {
     "BoundaryError": (Exception,),
     "ConfigError": (apisurface.BoundaryError, ValueError),
     "ProviderError": (apisurface.BoundaryError,),
+    "UnsupportedPattern": (apisurface.BoundaryError, ValueError),
     "MalformedResponse": (apisurface.BoundaryError, ValueError),
     "DeadlineExceeded": (apisurface.BoundaryError, TimeoutError),
     "MalformedStream": (apisurface.BoundaryError, ValueError),

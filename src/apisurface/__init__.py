@@ -1,6 +1,20 @@
 # Generated from the chapters in book/: edit it there, then run `make save`.
 """The boundary between an application and a language model."""
 
+from apisurface.automata import (
+    WORD_CHARS,
+    Automaton,
+    Chars,
+    Choice,
+    Edge,
+    Look,
+    Repeat,
+    Series,
+    State,
+    Tree,
+    is_anchored,
+    tree_size,
+)
 from apisurface.calls import (
     MalformedCall,
     Tool,
@@ -9,6 +23,7 @@ from apisurface.calls import (
     parse_tool_call,
     parse_tool_calls,
 )
+from apisurface.ecma import MAX_GROUPS, MAX_PATTERN, UnsupportedPattern, parse_pattern
 from apisurface.exchange import (
     broken_proxy_variable,
     encode_body,
@@ -48,6 +63,7 @@ from apisurface.parsing import (
     loads_strict,
     value_end,
 )
+from apisurface.patterns import MAX_PLACES, compile_pattern
 from apisurface.sampling import StopFilter, apply_stop, check_distribution, nucleus, softmax
 from apisurface.signatures import TypedFunction, typed_function
 from apisurface.sse import (
@@ -109,18 +125,27 @@ __all__ = [
     "MAX_CHARS",
     "MAX_DEPTH",
     "MAX_DIGITS",
+    "MAX_GROUPS",
+    "MAX_PATTERN",
+    "MAX_PLACES",
     "REFUND_SCHEMA",
+    "WORD_CHARS",
     "AnswerMissing",
+    "Automaton",
     "BoundaryError",
     "CallsNotAnswered",
+    "Chars",
     "ChatTemplate",
+    "Choice",
     "ConfigError",
     "DeadlineExceeded",
+    "Edge",
     "Exercise",
     "Extraction",
     "Fence",
     "HttpTransport",
     "IncompleteToolStream",
+    "Look",
     "MalformedArguments",
     "MalformedCall",
     "MalformedJSON",
@@ -134,9 +159,12 @@ __all__ = [
     "ProposalRefused",
     "ProviderError",
     "Raises",
+    "Repeat",
     "SSEDecoder",
     "SSEvent",
     "ScriptedModel",
+    "Series",
+    "State",
     "StopFilter",
     "StructuredOutputFailed",
     "Tool",
@@ -144,7 +172,9 @@ __all__ = [
     "ToolCallError",
     "ToolRegistry",
     "Transport",
+    "Tree",
     "TypedFunction",
+    "UnsupportedPattern",
     "UnsupportedSchema",
     "Verdict",
     "after_thoughts",
@@ -154,6 +184,7 @@ __all__ = [
     "chat",
     "check",
     "check_distribution",
+    "compile_pattern",
     "compile_validator",
     "constrained_renormalize",
     "constraint_tax",
@@ -167,6 +198,7 @@ __all__ = [
     "find_control_tokens",
     "find_fences",
     "illegal_mass",
+    "is_anchored",
     "iter_payloads",
     "iter_sse",
     "loads_strict",
@@ -176,6 +208,7 @@ __all__ = [
     "mend_history",
     "nucleus",
     "parse_object",
+    "parse_pattern",
     "parse_tool_call",
     "parse_tool_calls",
     "post",
@@ -193,6 +226,7 @@ __all__ = [
     "secrets_in",
     "semantic_check",
     "softmax",
+    "tree_size",
     "typed_function",
     "validate",
     "value_end",
