@@ -88,8 +88,7 @@ def _property(name: str) -> Chars | None:
     if name in ("Any", "ASCII", "Assigned"):
         named = {"Any": ~Chars(()), "ASCII": Chars.of((0, 127))}
         return named.get(name) or ~Chars.of(*_categories()["Cn"])
-    for prefix in ("General_Category=", "gc="):
-        name = name.removeprefix(prefix)
+    name = re.sub(r"^(?:General_Category|gc)=", "", name)
     for names in _CATEGORY_NAMES.strip().replace("\n", ";").split(";"):
         if name in names.split():
             short = ("Lu", "Ll", "Lt") if names[:2] == "LC" else names.split()[0]

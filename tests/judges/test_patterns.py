@@ -37,19 +37,26 @@ const answers = pairs.map(([pattern, texts]) => {
 });
 process.stdout.write(JSON.stringify(answers));
 """
-ATOMS = r"""a b é ß 0 _ - , / = 😀 🐲 . [ab] [^a] [a-c0] [^] [] [\w-] [^\d] [\s\S] [\b] [\-a]
+
+
+def words(text: str) -> list[str]:
+    """Return what stands between the spaces."""
+    return text.split()
+
+
+ATOMS = words(r"""a b é ß 0 _ - , / = 😀 🐲 . [ab] [^a] [a-c0] [^] [] [\w-] [^\d] [\s\S] [\b] [\-a]
 [😀-🙏] [\u{1F600}-\u{1F64F}] [\ud83d\ude00] [&&a] [[a] [a|b] [--a] \d \D \w \W \s \S \t \n \x61
 \u0061 \u{61} \cA \ca \0 \/ \. \$ \^ \ud83d\ude00 \ud83d \u{1F432} \p{L} \P{L} \p{Lu} \p{gc=Nd}
 \p{General_Category=Letter} \p{digit} \p{LC} \p{Any} \p{ASCII} \p{Assigned} [\p{Ll}\d] [^\P{Lu}]
-\p{P}""".split()
+\p{P}""")
 PLACES = [r"^", r"$", r"\b", r"\B"]
 LOOKS = ("(?=", "(?!", "(?<=", "(?<!")
 OPENINGS = ["(", "(?:", "(?<n>", "(?<$x>", *LOOKS]
-QUANTIFIERS = "* + ? {2} {1,} {0,2} {1,3} *? +? {0} {2,3}? {02}".split()
-FAULTS = r"""{ } ] ) ( [ * + ? \ \- \_ \A \Z \z \Q {,2} {2,1} {1 [b-a] [a-\d] [\d-a] [\B] [\c] \c
+QUANTIFIERS = words("* + ? {2} {1,} {0,2} {1,3} *? +? {0} {2,3}? {02}")
+FAULTS = words(r"""{ } ] ) ( [ * + ? \ \- \_ \A \Z \z \Q {,2} {2,1} {1 [b-a] [a-\d] [\d-a] [\B] [\c] \c
 \c1 \00 \x1 \u12 \u{} \u{110000} \u{000061} \p \p{} \p{l} \p{Foo} \p{=L} \p{gc=} \p{sc=L} \pL (?i)
 (?P<n>a) (?#a) (?>a) (?<>a) (?<1>a) (?<n (? a** a{2}{3} ^* \b+ (?=a)* (?<=a)? a+++ (?'n'a)
-\ud83d\u{de00} \u{ud83d} [ [a [a- [\ \8 [\1] [\00] \a \e \p{gc=gc=L} \1 \k<n>""".split()
+\p{gc=Any} \ud83d\u{de00} \u{ud83d} [ [a [a- [\ \8 [\1] [\00] \a \e \p{gc=gc=L} \1 \p{General_Category=gc=L} \k<n>""")
 PIECES = ["a", "b", "c", "0", "1", "_", " ", "-", ",", "é", "ß", "A", "\n", "\r", "\u2028"]
 PIECES += ["\t", "/", "😀", "🐲", "\ud83d", "٣", "\ufeff", "\x01", "\0", "=", "^", "$", "."]
 
