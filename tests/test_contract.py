@@ -85,6 +85,17 @@ CONTRACT = {
         "iter_sse": "chunks",
         "SSEvent": None,
     },
+    "streaming": {
+        "assemble_tool_stream": "chunks",
+        "assemble_chat_stream": "chunks, *, provider='openai-chat', all_choices=False",
+        "actionable_calls": "response",
+        "stream_chat": "base_url, model, messages, *, transport=None, tools=None, "
+        "response_format=None, temperature=0.0, top_p=1.0, max_tokens=256, tool_choice=None, "
+        "parallel_tool_calls=False, extra_body=None",
+        "IncompleteToolStream": None,
+        "iter_sse": None,
+        "SSEvent": None,
+    },
 }
 NAMES = [(module, name) for module, names in CONTRACT.items() for name in names]
 
@@ -137,6 +148,7 @@ TREE = {
     "DeadlineExceeded": (apisurface.BoundaryError, TimeoutError),
     "MalformedStream": (apisurface.BoundaryError, ValueError),
     "IncompleteToolStream": (apisurface.BoundaryError, RuntimeError),
+    "NotActionable": (apisurface.BoundaryError, ValueError),
     "StructuredOutputFailed": (apisurface.BoundaryError, RuntimeError),
     "ToolCallError": (apisurface.BoundaryError, ValueError),
     "MalformedArguments": (apisurface.ToolCallError,),

@@ -1,20 +1,7 @@
 # Generated from the chapters in book/: edit it there, then run `make save`.
 """The boundary between an application and a language model."""
 
-from apisurface.automata import (
-    WORD_CHARS,
-    Automaton,
-    Chars,
-    Choice,
-    Edge,
-    Look,
-    Repeat,
-    Series,
-    State,
-    Tree,
-    is_anchored,
-    tree_size,
-)
+from apisurface.assembly import READERS, StreamAssembler
 from apisurface.calls import (
     MalformedCall,
     Tool,
@@ -23,7 +10,7 @@ from apisurface.calls import (
     parse_tool_call,
     parse_tool_calls,
 )
-from apisurface.ecma import MAX_GROUPS, MAX_PATTERN, UnsupportedPattern, parse_pattern
+from apisurface.deltas import PLAIN_USAGE, ChatReader, Delta, Kind, Reader, argument_text
 from apisurface.exchange import (
     broken_proxy_variable,
     encode_body,
@@ -51,6 +38,7 @@ from apisurface.masks import (
     illegal_mass,
     mask_divergence,
 )
+from apisurface.natives import FINISH_WORDS, AnthropicReader, GeminiReader, counted
 from apisurface.parsing import (
     MAX_CHARS,
     MAX_DEPTH,
@@ -63,7 +51,8 @@ from apisurface.parsing import (
     loads_strict,
     value_end,
 )
-from apisurface.patterns import MAX_PLACES, compile_pattern
+from apisurface.partial import PartialCall, PartialChoice, PartialResponse, State, partial_json
+from apisurface.responses import ResponsesReader
 from apisurface.sampling import StopFilter, apply_stop, check_distribution, nucleus, softmax
 from apisurface.signatures import TypedFunction, typed_function
 from apisurface.sse import (
@@ -74,6 +63,15 @@ from apisurface.sse import (
     iter_payloads,
     iter_sse,
     read_payload,
+)
+from apisurface.streaming import (
+    WIRE_STEPS,
+    NotActionable,
+    StreamTransport,
+    actionable_calls,
+    assemble_chat_stream,
+    assemble_tool_stream,
+    stream_chat,
 )
 from apisurface.templates import (
     ChatTemplate,
@@ -120,32 +118,32 @@ from apisurface.wire import (
 )
 
 __all__ = [
+    "FINISH_WORDS",
     "KNOWN_ORDERS",
     "LOOKUP_TOOL",
     "MAX_CHARS",
     "MAX_DEPTH",
     "MAX_DIGITS",
-    "MAX_GROUPS",
-    "MAX_PATTERN",
-    "MAX_PLACES",
+    "PLAIN_USAGE",
+    "READERS",
     "REFUND_SCHEMA",
-    "WORD_CHARS",
+    "WIRE_STEPS",
     "AnswerMissing",
-    "Automaton",
+    "AnthropicReader",
     "BoundaryError",
     "CallsNotAnswered",
-    "Chars",
+    "ChatReader",
     "ChatTemplate",
-    "Choice",
     "ConfigError",
     "DeadlineExceeded",
-    "Edge",
+    "Delta",
     "Exercise",
     "Extraction",
     "Fence",
+    "GeminiReader",
     "HttpTransport",
     "IncompleteToolStream",
-    "Look",
+    "Kind",
     "MalformedArguments",
     "MalformedCall",
     "MalformedJSON",
@@ -154,41 +152,49 @@ __all__ = [
     "Markers",
     "Message",
     "Mistake",
+    "NotActionable",
     "OutputRefused",
     "OutputTruncated",
+    "PartialCall",
+    "PartialChoice",
+    "PartialResponse",
     "ProposalRefused",
     "ProviderError",
     "Raises",
-    "Repeat",
+    "Reader",
+    "ResponsesReader",
     "SSEDecoder",
     "SSEvent",
     "ScriptedModel",
-    "Series",
     "State",
     "StopFilter",
+    "StreamAssembler",
+    "StreamTransport",
     "StructuredOutputFailed",
     "Tool",
     "ToolCall",
     "ToolCallError",
     "ToolRegistry",
     "Transport",
-    "Tree",
     "TypedFunction",
-    "UnsupportedPattern",
     "UnsupportedSchema",
     "Verdict",
+    "actionable_calls",
     "after_thoughts",
     "apply_stop",
+    "argument_text",
+    "assemble_chat_stream",
+    "assemble_tool_stream",
     "assert_all_calls_answered",
     "broken_proxy_variable",
     "chat",
     "check",
     "check_distribution",
-    "compile_pattern",
     "compile_validator",
     "constrained_renormalize",
     "constraint_tax",
     "count_tokens",
+    "counted",
     "decode_arguments",
     "encode_body",
     "encode_result",
@@ -198,7 +204,6 @@ __all__ = [
     "find_control_tokens",
     "find_fences",
     "illegal_mass",
-    "is_anchored",
     "iter_payloads",
     "iter_sse",
     "loads_strict",
@@ -208,9 +213,9 @@ __all__ = [
     "mend_history",
     "nucleus",
     "parse_object",
-    "parse_pattern",
     "parse_tool_call",
     "parse_tool_calls",
+    "partial_json",
     "post",
     "provider_error",
     "proxy_variable",
@@ -226,7 +231,7 @@ __all__ = [
     "secrets_in",
     "semantic_check",
     "softmax",
-    "tree_size",
+    "stream_chat",
     "typed_function",
     "validate",
     "value_end",

@@ -15,7 +15,6 @@ Not here: what the objects mean (`deltas`), reconnecting, asking again. Source: 
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -57,10 +56,6 @@ class SSEvent:
     id: str
 
 
-# cell: line-end
-_LINE_END = re.compile(rb"\r\n|\r|\n")
-
-
 # cell: decoder
 class SSEDecoder:
     """Turns bytes that were cut anywhere into events; does no I/O of its own.
@@ -87,12 +82,14 @@ class SSEDecoder:
         if not chunk:
             return []
         self._after_cr = chunk.endswith(b"\r")
-        first, *more = _LINE_END.split(chunk)
-        self._open.append(first)
-        if not more:
+        lines = chunk.splitlines()
+        if chunk.endswith((b"\r", b"\n")):
+            lines.append(b"")
+        self._open.append(lines[0])
+        if len(lines) == 1:
             return []
-        lines = [b"".join(self._open), *more]
-        self._open = [lines.pop()]
+        lines[0], rest = b"".join(self._open), lines.pop()
+        self._open = [rest]
         return self._read(lines)
 
     def flush(self) -> list[SSEvent]:
