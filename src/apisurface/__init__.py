@@ -2,6 +2,20 @@
 """The boundary between an application and a language model."""
 
 from apisurface.assembly import READERS, StreamAssembler
+from apisurface.automata import (
+    WORD_CHARS,
+    Automaton,
+    Chars,
+    Choice,
+    Edge,
+    Look,
+    Repeat,
+    Series,
+    State,
+    Tree,
+    is_anchored,
+    tree_size,
+)
 from apisurface.calls import (
     MalformedCall,
     Tool,
@@ -11,6 +25,7 @@ from apisurface.calls import (
     parse_tool_calls,
 )
 from apisurface.deltas import PLAIN_USAGE, ChatReader, Delta, Kind, Reader, argument_text
+from apisurface.ecma import MAX_GROUPS, MAX_PATTERN, UnsupportedPattern, parse_pattern
 from apisurface.exchange import (
     broken_proxy_variable,
     encode_body,
@@ -51,7 +66,14 @@ from apisurface.parsing import (
     loads_strict,
     value_end,
 )
-from apisurface.partial import PartialCall, PartialChoice, PartialResponse, State, partial_json
+from apisurface.partial import (
+    PartialCall,
+    PartialChoice,
+    PartialResponse,
+    StreamState,
+    partial_json,
+)
+from apisurface.patterns import MAX_PLACES, compile_pattern
 from apisurface.responses import ResponsesReader
 from apisurface.sampling import StopFilter, apply_stop, check_distribution, nucleus, softmax
 from apisurface.signatures import TypedFunction, typed_function
@@ -124,19 +146,27 @@ __all__ = [
     "MAX_CHARS",
     "MAX_DEPTH",
     "MAX_DIGITS",
+    "MAX_GROUPS",
+    "MAX_PATTERN",
+    "MAX_PLACES",
     "PLAIN_USAGE",
     "READERS",
     "REFUND_SCHEMA",
     "WIRE_STEPS",
+    "WORD_CHARS",
     "AnswerMissing",
     "AnthropicReader",
+    "Automaton",
     "BoundaryError",
     "CallsNotAnswered",
+    "Chars",
     "ChatReader",
     "ChatTemplate",
+    "Choice",
     "ConfigError",
     "DeadlineExceeded",
     "Delta",
+    "Edge",
     "Exercise",
     "Extraction",
     "Fence",
@@ -144,6 +174,7 @@ __all__ = [
     "HttpTransport",
     "IncompleteToolStream",
     "Kind",
+    "Look",
     "MalformedArguments",
     "MalformedCall",
     "MalformedJSON",
@@ -162,13 +193,16 @@ __all__ = [
     "ProviderError",
     "Raises",
     "Reader",
+    "Repeat",
     "ResponsesReader",
     "SSEDecoder",
     "SSEvent",
     "ScriptedModel",
+    "Series",
     "State",
     "StopFilter",
     "StreamAssembler",
+    "StreamState",
     "StreamTransport",
     "StructuredOutputFailed",
     "Tool",
@@ -176,7 +210,9 @@ __all__ = [
     "ToolCallError",
     "ToolRegistry",
     "Transport",
+    "Tree",
     "TypedFunction",
+    "UnsupportedPattern",
     "UnsupportedSchema",
     "Verdict",
     "actionable_calls",
@@ -190,6 +226,7 @@ __all__ = [
     "chat",
     "check",
     "check_distribution",
+    "compile_pattern",
     "compile_validator",
     "constrained_renormalize",
     "constraint_tax",
@@ -204,6 +241,7 @@ __all__ = [
     "find_control_tokens",
     "find_fences",
     "illegal_mass",
+    "is_anchored",
     "iter_payloads",
     "iter_sse",
     "loads_strict",
@@ -213,6 +251,7 @@ __all__ = [
     "mend_history",
     "nucleus",
     "parse_object",
+    "parse_pattern",
     "parse_tool_call",
     "parse_tool_calls",
     "partial_json",
@@ -232,6 +271,7 @@ __all__ = [
     "semantic_check",
     "softmax",
     "stream_chat",
+    "tree_size",
     "typed_function",
     "validate",
     "value_end",

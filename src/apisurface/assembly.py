@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from apisurface.deltas import ChatReader, Delta, Reader
 from apisurface.natives import AnthropicReader, GeminiReader
 from apisurface.parsing import loads_strict
-from apisurface.partial import PartialCall, PartialChoice, PartialResponse, State
+from apisurface.partial import PartialCall, PartialChoice, PartialResponse, StreamState
 from apisurface.responses import ResponsesReader
 from apisurface.sse import IncompleteToolStream, MalformedStream
 from apisurface.wire import BoundaryError, provider_error
@@ -155,7 +155,7 @@ class StreamAssembler:
         return {"choices": found} if all_choices else found[0]
 
     @property
-    def state(self) -> State:
+    def state(self) -> StreamState:
         """How far the stream has come: only `eligible` may lead to an action."""
         choices = self._choices.values()
         terminal = self._terminal()
@@ -204,10 +204,13 @@ class StreamAssembler:
         by_finish = self.provider == "openai-chat" and choice.finish is not None
         return by_finish or all(call.closed for call in choice.calls.values())
 
+    def _choice(self, at: object) -> _Choice:
+        if type(at) is not int:
+            raise MalformedStream("the index of a choice is not an integer", raw=at)
+        return self._choices.setdefault(at, _Choice())
+
     def _at(self, delta: Delta) -> _Choice:
-        choice = self._choices.get(delta.choice)
-        if choice is None:
-            choice = self._choices[delta.choice] = _Choice()
+        choice = self._choices.get(delta.choice) or self._choice(delta.choice)
         if choice.finish is not None and (delta.text or delta.id or delta.name):
             raise MalformedStream("content after the end of its choice", raw=delta[:6])
         return choice
@@ -246,7 +249,7 @@ class StreamAssembler:
         call.pieces = [_checked(delta.data)]
 
     def _finish(self, delta: Delta) -> None:
-        choice = self._choices.setdefault(delta.choice, _Choice())
+        choice = self._choice(delta.choice)
         reason = _checked(delta.text)
         if choice.finish is None:
             choice.finish = reason

@@ -167,8 +167,6 @@ class ChatReader:
             found.append(Delta("id", text=chunk["id"]))
         for choice in chunk.get("choices") or ():
             at = choice.get("index") or 0
-            if type(at) is not int:
-                raise MalformedStream("the index of a choice is not an integer", raw=choice)
             state = self._choices.get(at)
             if state is None:
                 state = self._choices[at] = _ChatChoice()

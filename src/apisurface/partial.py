@@ -104,8 +104,10 @@ class PartialChoice:
     finish_reason: str | None
 
 
-# cell: state
-State: TypeAlias = Literal["collecting", "call closed", "parsed", "eligible", "incomplete"]
+# cell: stream-state
+StreamState: TypeAlias = Literal[
+    "collecting", "call closed", "parsed", "eligible", "incomplete"
+]
 
 
 # cell: partial-response
@@ -113,7 +115,7 @@ State: TypeAlias = Literal["collecting", "call closed", "parsed", "eligible", "i
 class PartialResponse:
     """What a stream has brought so far; `content` and `calls` are those of its first choice."""
 
-    state: State
+    state: StreamState
     choices: tuple[PartialChoice, ...]
     usage: dict[str, Any]
     request_id: str | None

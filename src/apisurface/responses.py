@@ -125,6 +125,8 @@ class ResponsesReader:
         for at, item in enumerate(response.get("output") or ()):
             if at not in self._items:
                 found += self._done({"output_index": at}, item)
+        if output := response.get("output"):
+            self._items = dict(enumerate(output))
         if usage := response.get("usage"):
             self._native["usage"] = usage
             counts = [usage.get("input_tokens")], [usage.get("output_tokens")]
