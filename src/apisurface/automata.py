@@ -102,8 +102,12 @@ class Look:
 Tree = Chars | Series | Choice | Repeat | Edge | Look  # a pattern
 
 
-# cell: word-chars
-WORD_CHARS = Chars.of((48, 57), (65, 90), (95, 95), (97, 122))  # what \w means in ECMA-262
+# cell: place
+class _Place(NamedTuple):
+    """A place in a pattern: what it asks of the text, a number for a look, and what follows."""
+
+    asks: Chars | Edge | int | None
+    ways: list[int]
 
 
 # cell: is-anchored
@@ -115,27 +119,6 @@ def is_anchored(tree: Tree) -> bool:
         case Choice(parts):
             return bool(parts) and all(map(is_anchored, parts))
     return tree == Edge("start")
-
-
-# cell: tree-size
-def tree_size(tree: Tree) -> int:
-    """Return about how many places the automaton of a tree has, without building it."""
-    match tree:
-        case Series(parts) | Choice(parts):
-            return 1 + sum(map(tree_size, parts))
-        case Repeat(part, low, high):
-            return 1 + (1 + tree_size(part)) * (low + 1 if high is None else high)
-        case Look(part):
-            return 1 + tree_size(part)
-    return 1
-
-
-# cell: place
-class _Place(NamedTuple):
-    """A place in a pattern: what it asks of the text, a number for a look, and what follows."""
-
-    asks: Chars | Edge | int | None
-    ways: list[int]
 
 
 # cell: net
@@ -197,6 +180,10 @@ class _Kinds(dict[str, int]):
             self.clear()
         kind = self[char] = bisect_right(self.starts, ord(char))
         return kind
+
+
+# cell: word-chars
+WORD_CHARS = Chars.of((48, 57), (65, 90), (95, 95), (97, 122))  # what \w means in ECMA-262
 
 
 # cell: state
@@ -317,3 +304,16 @@ class Automaton:
     def search(self, text: str) -> bool:
         """Return whether the pattern matches anywhere in the text."""
         return any(self.run(text))
+
+
+# cell: tree-size
+def tree_size(tree: Tree) -> int:
+    """Return about how many places the automaton of a tree has, without building it."""
+    match tree:
+        case Series(parts) | Choice(parts):
+            return 1 + sum(map(tree_size, parts))
+        case Repeat(part, low, high):
+            return 1 + (1 + tree_size(part)) * (low + 1 if high is None else high)
+        case Look(part):
+            return 1 + tree_size(part)
+    return 1
