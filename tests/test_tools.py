@@ -187,6 +187,15 @@ def test_a_result_that_holds_itself_is_refused() -> None:
         encode_result(circle)
 
 
+def test_a_hundred_levels_can_be_written_and_read_again() -> None:
+    value: Any = 1
+    for _ in range(100):
+        value = {"a": value}
+    assert decode_arguments(encode_result(value)) == value
+    with pytest.raises(ValueError, match="nesting deeper than 100"):
+        encode_result([value])
+
+
 def test_a_number_too_long_to_write_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="digits"):
         encode_result(10**5000)
@@ -596,6 +605,11 @@ def test_b142_arguments_that_mean_something_keep_their_meaning(raw: Any, sent: s
     mended = mend_history([proposes(call(raw))[0], result("call_1")])
     assert mended[0]["tool_calls"][0]["function"]["arguments"] == sent
     assert mended[1] == result("call_1")
+
+
+def test_b142_what_was_written_is_quoted_up_to_400_characters() -> None:
+    [_, answer] = mend_history([proposes(call("x" * 5000))[0], result("call_1", "")])
+    assert answer["content"].endswith("It was: '" + "x" * 399 + "]")
 
 
 def test_b142_an_empty_name_is_given_one_and_said() -> None:
