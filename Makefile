@@ -91,7 +91,7 @@ verdicts: .venv/.stamp-judges  ## Write down what got better with the judges, ne
 	$(PY) -m tools.archives
 	RECORD_VERDICTS=1 $(BIN)/pytest tests/judges
 
-test-live: .venv/.stamp-live  ## The boundary against a real model server on loopback
+test-live: .venv/.stamp-live .venv/.stamp-judges  ## The boundary against a real model server on loopback
 	$(BIN)/pytest tests/live
 
 record: .venv/.stamp-live  ## Record a real model server into book/recordings (ONLY="chat …")
