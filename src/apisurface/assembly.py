@@ -52,6 +52,15 @@ class _Call:
         self.closed = False
         self.strict: bool | None = None
 
+    def name_it(self, ident: str | None, name: str | None) -> None:
+        """Take in an id, which stays the first, and a name, which must not change."""
+        if ident and self.id is None:
+            self.id = _checked(ident)
+        if name and self.name is None:
+            self.name = _checked(name)
+        elif name and name != self.name:
+            raise MalformedStream(f"the name of a call changes from {self.name!r}", raw=name)
+
     def parses(self) -> bool:
         """Tell whether the arguments are a strict JSON object; asked of a closed call only."""
         if self.strict is None:
@@ -124,17 +133,17 @@ class StreamAssembler:
                 or chunk.get("type") in ("error", "response.failed")
                 or chunk.get("object") == "error"
             ) and (error := provider_error(chunk)):
-                self._fail(error)
+                self.fail(error)
             deltas = self._reader.read(chunk)
             for delta in deltas:
                 self._take[delta[0]](delta)
         except BoundaryError as error:
-            self._fail(error)
+            self.fail(error)
         except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
             what = f"a chunk of another shape than {self.provider} sends"
             wrong = MalformedStream(what, raw=chunk)
             wrong.__cause__ = error
-            self._fail(wrong)
+            self.fail(wrong)
         return deltas
 
     def finish(self, *, all_choices: bool = False) -> dict[str, Any]:
@@ -143,14 +152,14 @@ class StreamAssembler:
             raise self._error
         if not self._terminal():
             missing = "its last event" if self._reader.ends else "a finish reason"
-            self._fail(IncompleteToolStream(f"the stream ended without {missing}"))
+            self.fail(IncompleteToolStream(f"the stream ended without {missing}"))
         if not all(self._closed(c) for c in self._choices.values()):
-            self._fail(IncompleteToolStream("the stream ended before a call was closed"))
+            self.fail(IncompleteToolStream("the stream ended before a call was closed"))
         if len(self._choices) > 1 and not all_choices:
             what = (
                 f"a stream of {len(self._choices)} choices; all_choices=True keeps them apart"
             )
-            self._fail(MalformedStream(what, raw=sorted(self._choices)))
+            self.fail(MalformedStream(what, raw=sorted(self._choices)))
         found = [self._response(at, choice) for at, choice in sorted(self._choices.items())]
         return {"choices": found} if all_choices else found[0]
 
@@ -189,9 +198,10 @@ class StreamAssembler:
         )
         return PartialResponse(self.state, choices, dict(self._usage), self._request_id)
 
-    def _fail(self, error: BoundaryError) -> NoReturn:
+    def fail(self, error: BoundaryError) -> NoReturn:
+        """End the stream with an error of the boundary: attach what was received, raise it."""
         self._error = error
-        error.received = self.partial()
+        error.received = error.received or self.partial()
         raise error
 
     def _terminal(self) -> bool:
@@ -219,21 +229,16 @@ class StreamAssembler:
         self._at(delta).texts.setdefault(delta.kind, []).append(_checked(delta.text))
 
     def _call(self, delta: Delta) -> None:
-        calls, slot = self._at(delta).calls, delta.call
+        calls, slot, text = self._at(delta).calls, delta.call, delta.text
         assert slot is not None
         call = calls.get(slot)
         if call is None:
             call = calls[slot] = _Call()
-        if delta.id and call.id is None:
-            call.id = _checked(delta.id)
-        if delta.name and delta.name != call.name:
-            if call.name is not None:
-                what = f"the name of a call changes from {call.name!r}"
-                raise MalformedStream(what, raw=delta.name)
-            call.name = _checked(delta.name)
+        if delta.id or delta.name:
+            call.name_it(delta.id, delta.name)
         if call.closed:
-            raise MalformedStream("a fragment of a call that is closed", raw=delta.text)
-        call.pieces.append(_checked(delta.text))
+            raise MalformedStream("a fragment of a call that is closed", raw=text)
+        call.pieces.append(text if type(text) is str else _checked(text))
 
     def _close(self, delta: Delta) -> None:
         assert delta.call is not None

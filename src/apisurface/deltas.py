@@ -231,25 +231,31 @@ class ChatReader:
 
     def _call(self, found: list[Delta], at: int, state: _ChatChoice, item: Any) -> None:
         """Read one fragment of a call."""
+        index, ident = item.get("index"), item.get("id")
         function = item.get("function") or item.get("custom") or {}
-        index, ident, name = item.get("index"), item.get("id"), function.get("name")
-        text = function.get("arguments")
-        if ident or name or (slot := state.calls.at.get(index)) is None:
+        name, text = function.get("name"), function.get("arguments")
+        slot = None if ident or name else state.calls.at.get(index)
+        if slot is None:
             if not (ident or name or text or function.get("input")):
                 return
             slot = state.calls.place(index, ident, name, item)
             if more := item.keys() - {"index", "id", "type", "function", "custom"}:
-                state.kept.add("call_fields", {})
-                extra = state.kept.rest["call_fields"]
+                extra = state.kept.rest.setdefault("call_fields", {})
                 extra[slot] = {key: item[key] for key in sorted(more)}
-        if "custom" in item or slot in state.custom:
-            opened = {"id": ident, "type": "custom", "custom": {"name": name, "input": []}}
-            state.custom.setdefault(slot, opened)["custom"]["input"].append(
-                function.get("input") or ""
-            )
-        else:
-            text = text if type(text) is str else argument_text(text, item)
-            found.append(Delta("call", at, text, slot, ident, name))
+        if state.custom or "custom" in item:
+            self._custom(state, slot, item)
+            if slot in state.custom:
+                return
+        text = text if type(text) is str else argument_text(text, item)
+        found.append(Delta("call", at, text, slot, ident, name))
+
+    def _custom(self, state: _ChatChoice, slot: int, item: Any) -> None:
+        """Keep a fragment of a custom call, whose input is free text."""
+        if custom := item.get("custom"):
+            opened = {"name": custom.get("name"), "input": []}
+            call = {"id": item.get("id"), "type": "custom", "custom": opened}
+            call = state.custom.setdefault(slot, call)
+            call["custom"]["input"].append(custom.get("input") or "")
 
     def _finish(
         self, found: list[Delta], at: int, state: _ChatChoice, choice: dict[str, Any]

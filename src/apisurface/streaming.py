@@ -267,15 +267,15 @@ def _streamed(
         else:
             raise error
     except BoundaryError as error:
-        if head and not error.received:
-            error.received = assembler.partial()
-        raise
+        if not head:
+            raise
+        assembler.fail(error)
     except (OSError, httpx.HTTPError) as error:
         if not head:
             raise
         broken = IncompleteToolStream(f"the connection broke: {type(error).__name__}")
-        broken.received = assembler.partial()
-        raise broken from error
+        broken.__cause__ = error
+        assembler.fail(broken)
     finally:
         getattr(source, "close", bool)()
     yield response

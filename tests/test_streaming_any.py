@@ -1,0 +1,415 @@
+"""Whatever well-formed deltas come, cut anywhere: the same response, and no prefix of it acts."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apisurface import (
+    READERS,
+    BoundaryError,
+    IncompleteToolStream,
+    MalformedStream,
+    NotActionable,
+    StreamAssembler,
+    actionable_calls,
+    assemble_chat_stream,
+    assemble_tool_stream,
+    iter_payloads,
+    partial_json,
+)
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+ARGUMENTS = st.dictionaries(st.text(max_size=5), VALUES, max_size=3)
+
+
+@st.composite
+def pieces(draw: st.DrawFn, text: str) -> list[str]:
+    """Cut a text anywhere."""
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    return [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+@st.composite
+def interleaved(draw: st.DrawFn, rows: list[list[Any]]) -> list[Any]:
+    """Mix several sequences, each in its own order."""
+    left = [list(row) for row in rows if row]
+    found = []
+    while left:
+        row = draw(st.sampled_from(left))
+        found.append(row.pop(0))
+        left = [row for row in left if row]
+    return found
+
+
+@st.composite
+def turns(draw: st.DrawFn) -> tuple[str | None, list[tuple[str, str, dict[str, Any]]]]:
+    """Draw what a model means: a text and calls."""
+    content = draw(st.none() | st.text(max_size=20))
+    count = draw(st.integers(0, 3))
+    name = st.text(st.characters(codec="ascii", categories=["L"]), min_size=1, max_size=8)
+    return content, [(f"call_{at}", draw(name), draw(ARGUMENTS)) for at in range(count)]
+
+
+def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+@st.composite
+def chat_chunks(draw: st.DrawFn, turn: Any) -> list[dict[str, Any]]:
+    content, calls = turn
+    rows = []
+    if content is not None:
+        rows.append([{"content": piece} for piece in draw(pieces(content))])
+    for index, (ident, name, arguments) in enumerate(calls):
+        texts = draw(pieces(json.dumps(arguments)))
+        function = {"name": name, "arguments": texts[0]}
+        items = [{"index": index, "id": ident, "type": "function", "function": function}]
+        items += [{"index": index, "function": {"arguments": text}} for text in texts[1:]]
+        rows.append([{"tool_calls": [item]} for item in items])
+    mixed = draw(interleaved(rows))
+    return [*map(chunk, mixed), chunk({}, "tool_calls" if calls else "stop")]
+
+
+@st.composite
+def anthropic_events(draw: st.DrawFn, turn: Any) -> list[dict[str, Any]]:
+    content, calls = turn
+    blocks: list[tuple[dict[str, Any], list[dict[str, Any]]]] = []
+    if content is not None:
+        texts = draw(pieces(content))
+        blocks.append(
+            ({"type": "text", "text": ""}, [{"type": "text_delta", "text": t} for t in texts])
+        )
+    for ident, name, arguments in calls:
+        start = {"type": "tool_use", "id": ident, "name": name, "input": {}}
+        texts = draw(pieces(json.dumps(arguments)))
+        blocks.append((start, [{"type": "input_json_delta", "partial_json": t} for t in texts]))
+    rows = [
+        [
+            {"type": "content_block_start", "index": at, "content_block": start},
+            *({"type": "content_block_delta", "index": at, "delta": d} for d in deltas),
+            {"type": "content_block_stop", "index": at},
+        ]
+        for at, (start, deltas) in enumerate(blocks)
+    ]
+    reason = {"stop_reason": "tool_use" if calls else "end_turn"}
+    flat = [event for row in rows for event in row]
+    return [*flat, {"type": "message_delta", "delta": reason}, {"type": "message_stop"}]
+
+
+@st.composite
+def responses_events(draw: st.DrawFn, turn: Any) -> list[dict[str, Any]]:
+    content, calls = turn
+    rows: list[list[dict[str, Any]]] = []
+    if content is not None:
+        item = {"type": "message", "id": "m"}
+        part = {"type": "output_text", "text": content}
+        rows.append(
+            [
+                {"type": "response.output_item.added", "item": item},
+                *(
+                    {"type": "response.output_text.delta", "item_id": "m", "delta": text}
+                    for text in draw(pieces(content))
+                ),
+                {"type": "response.output_item.done", "item": item | {"content": [part]}},
+            ]
+        )
+    for at, (ident, name, arguments) in enumerate(calls):
+        text = json.dumps(arguments)
+        item = {"type": "function_call", "id": f"fc_{at}", "call_id": ident, "name": name}
+        rows.append(
+            [
+                {"type": "response.output_item.added", "item": item | {"arguments": ""}},
+                *(
+                    {"type": "response.function_call_arguments.delta", "delta": piece}
+                    for piece in draw(pieces(text))
+                ),
+                {"type": "response.function_call_arguments.done", "arguments": text},
+                {"type": "response.output_item.done", "item": item | {"arguments": text}},
+            ]
+        )
+    for at, row in enumerate(rows):
+        for event in row:
+            event["output_index"] = at
+    end = {"type": "response.completed", "response": {"status": "completed"}}
+    return [*(event for row in rows for event in row), end]
+
+
+@st.composite
+def gemini_chunks(draw: st.DrawFn, turn: Any) -> list[dict[str, Any]]:
+    content, calls = turn
+    parts = [{"text": text} for text in draw(pieces(content))] if content is not None else []
+    made = [{"functionCall": {"id": i, "name": n, "args": a}} for i, n, a in calls]
+    every = [[part] for part in [*parts, *made]]
+    found = [{"candidates": [{"content": {"parts": group}}]} for group in every]
+    return [*found, {"candidates": [{"finishReason": "STOP"}]}]
+
+
+WAYS = {
+    "openai-chat": chat_chunks,
+    "anthropic": anthropic_events,
+    "openai-responses": responses_events,
+    "gemini": gemini_chunks,
+}
+
+
+def test_there_is_a_way_for_every_provider() -> None:
+    assert set(WAYS) == set(READERS)
+
+
+@pytest.mark.parametrize("provider", sorted(WAYS))
+@settings(max_examples=settings().max_examples // 2)
+@given(data=st.data())
+def test_any_deltas_assemble_to_what_they_were_made_from(provider: str, data: Any) -> None:
+    turn = data.draw(turns())
+    content, calls = turn
+    chunks = data.draw(WAYS[provider](turn))
+    got = assemble_chat_stream(chunks, provider=provider)
+    assert (got["message"]["content"] or "") == (content or "")
+    assert got["finish_reason"] == ("tool_calls" if calls else "stop")
+    found = actionable_calls(got)
+    assert sorted((str(c.id), c.name, c.arguments) for c in found) == sorted(
+        calls, key=lambda c: c[0]
+    )
+
+
+@pytest.mark.parametrize("provider", sorted(WAYS))
+@settings(max_examples=settings().max_examples // 4)
+@given(data=st.data())
+def test_no_prefix_of_any_deltas_is_ever_actionable(provider: str, data: Any) -> None:
+    chunks = data.draw(WAYS[provider](data.draw(turns())))
+    assembler = StreamAssembler(provider)
+    for at, each in enumerate(chunks):
+        assert assembler.state not in ("eligible", "incomplete")
+        other = StreamAssembler(provider)
+        for before in chunks[:at]:
+            other.feed(before)
+        with pytest.raises(IncompleteToolStream):
+            other.finish()
+        assembler.feed(each)
+    assert assembler.state == "eligible"
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(data=st.data())
+def test_any_bytes_cut_anywhere_assemble_to_the_same(data: Any) -> None:
+    chunks = data.draw(chat_chunks(data.draw(turns())))
+    end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    lines = [f"data: {json.dumps(each, ensure_ascii=False)}{end}{end}" for each in chunks]
+    raw = "".join(lines).encode()
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=10)))
+    sent = [raw[a:b] for a, b in zip([0, *cuts], [*cuts, len(raw)], strict=True)]
+    assert assemble_chat_stream(iter_payloads(sent)) == assemble_chat_stream(chunks)
+
+
+@given(data=st.data())
+def test_the_teaching_shape_needs_every_chunk_it_was_made_of(data: Any) -> None:
+    arguments = data.draw(st.lists(ARGUMENTS, min_size=1, max_size=3))
+    rows = []
+    for index, value in enumerate(arguments):
+        texts = data.draw(pieces(json.dumps(value)))
+        row = [{"index": index, "arguments": text} for text in texts]
+        row[0] |= {"id": f"c{index}", "name": "f"}
+        rows.append([*row, {"index": index, "closed": True}])
+    chunks = [{"tool_call": piece} for piece in data.draw(interleaved(rows))]
+    for at in range(len(chunks) + 1):
+        with pytest.raises(IncompleteToolStream):
+            assemble_tool_stream(chunks[:at])
+    found = assemble_tool_stream([*chunks, {"terminal": True}])
+    assert [call["arguments"] for call in found] == arguments
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(
+    [
+        "choices",
+        "index",
+        "delta",
+        "content",
+        "tool_calls",
+        "id",
+        "function",
+        "name",
+        "arguments",
+        "finish_reason",
+        "usage",
+        "message",
+        "refusal",
+        "reasoning",
+        "type",
+        "content_block",
+        "input",
+        "partial_json",
+        "text",
+        "thinking",
+        "stop_reason",
+        "item",
+        "output_index",
+        "item_id",
+        "call_id",
+        "response",
+        "status",
+        "output",
+        "candidates",
+        "parts",
+        "functionCall",
+        "args",
+        "finishReason",
+        "usageMetadata",
+        "promptFeedback",
+        "citation",
+        "error",
+        "custom",
+        "function_call",
+        "x_groq",
+    ]
+)
+KINDS = st.sampled_from(
+    [
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_start",
+        "message_delta",
+        "message_stop",
+        "tool_use",
+        "text_delta",
+        "input_json_delta",
+        "citations_delta",
+        "function_call",
+        "message",
+        "response.output_item.added",
+        "response.output_item.done",
+        "response.completed",
+        "response.incomplete",
+        "response.output_text.delta",
+        "response.function_call_arguments.delta",
+        "error",
+        "function",
+    ]
+)
+WRONG = st.recursive(
+    KINDS | JSON,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=16,
+)
+
+
+@pytest.mark.parametrize("provider", sorted(WAYS))
+@settings(max_examples=settings().max_examples // 4)
+@given(chunks=st.lists(st.dictionaries(KEYS, WRONG, max_size=5), max_size=4))
+def test_chunks_of_any_shape_end_in_a_response_or_an_error_of_the_boundary(
+    provider: str, chunks: list[dict[str, Any]]
+) -> None:
+    assembler = StreamAssembler(provider)
+    try:
+        for each in chunks:
+            assembler.feed(each)
+        actionable_calls(assembler.finish())
+    except BoundaryError as error:
+        assert isinstance(error, NotActionable) or error.received is not None
+    assert assembler.partial().state
+
+
+@pytest.mark.parametrize("provider", sorted(WAYS))
+@settings(max_examples=settings().max_examples // 2)
+@given(data=st.data())
+def test_a_chunk_damaged_anywhere_is_no_crash(provider: str, data: Any) -> None:
+    chunks = data.draw(WAYS[provider](data.draw(turns())))
+    at = data.draw(st.integers(0, len(chunks) - 1))
+    text = json.dumps(chunks[at])
+    places = [i for i, sign in enumerate(text) if sign in '"0[{n']
+    place = data.draw(st.sampled_from(places))
+    for other in ("1", "null", '"x"', "[]", "{}"):
+        try:
+            _, end = json.JSONDecoder().raw_decode(text, place)
+            damaged = json.loads(text[:place] + other + text[end:])
+        except ValueError:
+            continue
+        if not isinstance(damaged, dict):
+            continue
+        try:
+            got = assemble_chat_stream(
+                [*chunks[:at], damaged, *chunks[at + 1 :]], provider=provider
+            )
+            actionable_calls(got)
+        except BoundaryError:
+            continue
+
+
+@given(JSON)
+def test_every_prefix_of_a_value_has_a_view_that_never_crashes(value: Any) -> None:
+    text = json.dumps(value)
+    for at in range(len(text) + 1):
+        partial_json(text[:at])
+    if text not in ("NaN", "Infinity", "-Infinity") and "NaN" not in text and "Inf" not in text:
+        assert partial_json(text) == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("", None),
+        (" ", None),
+        ("{", {}),
+        ('{"a"', {}),
+        ('{"a":', {}),
+        ('{"a": tr', {}),
+        ('{"a": true', {"a": True}),
+        ('{"a": 1', {"a": 1}),
+        ('{"a": 1.5e', {}),
+        ('{"a": -', {}),
+        ('{"a": "x', {"a": "x"}),
+        ('{"a": "x\\', {"a": "x"}),
+        ('{"a": "x\\\\', {"a": "x\\"}),
+        ('{"a": "\\u00', {"a": ""}),
+        ('{"a": "\\ud83d', {"a": ""}),
+        ('{"a": "\\ud83d\\ude0', {"a": ""}),
+        ('{"a": "\\ud83d\\ude00', {"a": "😀"}),
+        ('{"a": [{"b": "c"}, {"d', {"a": [{"b": "c"}, {}]}),
+        ("[1, 2", [1, 2]),
+        ("[1,", [1]),
+        ('"ab', "ab"),
+        ('{"a" x', None),
+        ("{]", None),
+        ("[1 2", None),
+        ("{,", None),
+        ('{"a": 1}}', None),
+        ('{"a": 01, ', None),
+        ("[" * 200, None),
+    ],
+)
+def test_views(text: str, seen: Any) -> None:
+    assert partial_json(text) == seen
+
+
+def test_a_character_cut_into_two_surrogates_is_whole_again() -> None:
+    halves = [chunk({"content": "\ud83d"}), chunk({"content": "\ude00"}), chunk({}, "stop")]
+    assert assemble_chat_stream(halves)["message"]["content"] == "😀"
+    lone = assemble_chat_stream([chunk({"content": "\ud83dx"}, "stop")])
+    assert lone["message"]["content"] == "\ud83dx"
+
+
+def test_an_unknown_provider_is_a_bad_argument() -> None:
+    with pytest.raises(ValueError, match="anthropic"):
+        assemble_chat_stream([], provider="acme")
+
+
+def test_malformed_streams_quote_briefly() -> None:
+    with pytest.raises(MalformedStream) as caught:
+        assemble_chat_stream([{"choices": "x" * 10_000}])
+    assert len(str(caught.value)) < 300
