@@ -24,6 +24,9 @@ from apisurface.automata import (
 )
 from apisurface.ecma import UnsupportedPattern, parse_pattern
 
+# cell: end-sign
+_END = Chars(((0x110000, 0x110000),))  # the end of the text as a character behind the last
+
 
 # cell: first
 def _first(tree: Tree) -> tuple[Chars, bool]:
@@ -51,10 +54,6 @@ def _first(tree: Tree) -> tuple[Chars, bool]:
     return Chars(()), True
 
 
-# cell: end-sign
-_END = Chars(((0x110000, 0x110000),))  # the end of the text as a character behind the last
-
-
 # cell: apart
 def _apart(*sets: Chars) -> bool:
     """Return whether no two sets share a character."""
@@ -62,30 +61,26 @@ def _apart(*sets: Chars) -> bool:
     return all(low[1] < high[0] for low, high in pairwise(ordered))
 
 
-# cell: length
-_LENGTH = 1_000  # the length of text for which a price is worked out
-
-
 # cell: too-much
 _TOO_MUCH = 10**9  # a price that nothing can have
 
 
 # cell: price
-def _price(tree: Tree, follow: Chars) -> tuple[int, int]:
-    """Return in how many ways `re` can pass a tree, and in how many steps, at most.
+def _price(tree: Tree, follow: Chars, length: int) -> tuple[int, int]:
+    """Return in how many ways a backtracking matcher can pass a tree, and in how many steps.
 
-    Both are for `_LENGTH` characters of text; `follow` is what can come behind the tree.
+    Both are bounds for a text of some length; `follow` is what can come behind the tree.
     """
     match tree:
         case Series(parts):
             ways = steps = 1
             for part in reversed(parts):
-                part_ways, part_steps = _price(part, follow)
+                part_ways, part_steps = _price(part, follow, length)
                 first, empty = _first(part)
                 follow = first | follow if empty else first
                 ways, steps = part_ways * ways, part_steps + part_ways * steps
         case Choice(parts):
-            prices = [_price(part, follow) for part in parts]
+            prices = [_price(part, follow, length) for part in parts]
             firsts = [_first(part) for part in parts]
             heads = [first | follow if empty else first for first, empty in firsts]
             decided = _apart(*heads) and sum(empty for _, empty in firsts) <= 1
@@ -93,8 +88,8 @@ def _price(tree: Tree, follow: Chars) -> tuple[int, int]:
             steps = 1 + sum(steps for _, steps in prices)
         case Repeat(part, low, high):
             first, empty = _first(part)
-            ways, steps = _price(part, first | follow)
-            turns = _LENGTH if high is None else high
+            ways, steps = _price(part, first | follow, length)
+            turns = length if high is None else high
             if ways > 1 or empty:
                 return (ways, 1 + steps) if low == turns == 1 else (_TOO_MUCH, _TOO_MUCH)
             steps = (turns + 1) * tree_size(part) if high is None else 1 + turns * steps
@@ -109,8 +104,8 @@ def _price(tree: Tree, follow: Chars) -> tuple[int, int]:
 # cell: harmless
 def _harmless(tree: Tree) -> bool:
     """Return whether `re` takes time linear in the text, whatever the text."""
-    _, steps = _price(tree, Chars(()))
-    return steps * (1 if is_anchored(tree) else _LENGTH) <= 100 * _LENGTH
+    _, steps = _price(tree, Chars(()), 1_000)
+    return steps * (1 if is_anchored(tree) else 1_000) <= 100 * 1_000
 
 
 # cell: python
