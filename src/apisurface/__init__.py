@@ -24,7 +24,26 @@ from apisurface.calls import (
     parse_tool_call,
     parse_tool_calls,
 )
+from apisurface.compiled import (
+    SAME_VALUE,
+    Code,
+    Keyword,
+    SchemaNode,
+    SchemaWriter,
+    as_template,
+    compile_program,
+)
 from apisurface.deltas import PLAIN_USAGE, ChatReader, Delta, Kind, Reader, argument_text
+from apisurface.drafts import (
+    IN_PLACE,
+    KEYWORDS,
+    OTHER_DRAFTS,
+    UnsupportedSchema,
+    check_keywords,
+    newer_than,
+    pointer_step,
+    subschemas,
+)
 from apisurface.ecma import MAX_GROUPS, MAX_PATTERN, UnsupportedPattern, parse_pattern
 from apisurface.exchange import (
     broken_proxy_variable,
@@ -46,6 +65,7 @@ from apisurface.extraction import (
     extract,
     parse_object,
 )
+from apisurface.keywords import KEYWORD_HELPERS, TYPED_KEYWORDS, repeated_items
 from apisurface.levels import REFUND_SCHEMA, schema_response_format
 from apisurface.masks import (
     constrained_renormalize,
@@ -74,6 +94,7 @@ from apisurface.partial import (
     partial_json,
 )
 from apisurface.patterns import MAX_PLACES, compile_pattern
+from apisurface.references import SchemaDocument, unknown_keywords
 from apisurface.responses import ResponsesReader
 from apisurface.sampling import StopFilter, apply_stop, check_distribution, nucleus, softmax
 from apisurface.signatures import TypedFunction, typed_function
@@ -115,7 +136,7 @@ from apisurface.tools import (
     mend_history,
     run_tool_turn,
 )
-from apisurface.validator import UnsupportedSchema, compile_validator, validate
+from apisurface.validator import compile_validator, validate
 from apisurface.validity import (
     KNOWN_ORDERS,
     make_tickets,
@@ -123,6 +144,19 @@ from apisurface.validity import (
     run_validity_experiment,
     scripted_candidate,
     semantic_check,
+)
+from apisurface.values import (
+    MAX_NESTING,
+    TYPE_NAMES,
+    equality_key,
+    is_multiple,
+    is_plain,
+    member_step,
+    path_text,
+    plain_copy,
+    shown,
+    type_name,
+    visible,
 )
 from apisurface.wire import (
     BoundaryError,
@@ -141,17 +175,25 @@ from apisurface.wire import (
 
 __all__ = [
     "FINISH_WORDS",
+    "IN_PLACE",
+    "KEYWORDS",
+    "KEYWORD_HELPERS",
     "KNOWN_ORDERS",
     "LOOKUP_TOOL",
     "MAX_CHARS",
     "MAX_DEPTH",
     "MAX_DIGITS",
     "MAX_GROUPS",
+    "MAX_NESTING",
     "MAX_PATTERN",
     "MAX_PLACES",
+    "OTHER_DRAFTS",
     "PLAIN_USAGE",
     "READERS",
     "REFUND_SCHEMA",
+    "SAME_VALUE",
+    "TYPED_KEYWORDS",
+    "TYPE_NAMES",
     "WIRE_STEPS",
     "WORD_CHARS",
     "AnswerMissing",
@@ -163,6 +205,7 @@ __all__ = [
     "ChatReader",
     "ChatTemplate",
     "Choice",
+    "Code",
     "ConfigError",
     "DeadlineExceeded",
     "Delta",
@@ -173,6 +216,7 @@ __all__ = [
     "GeminiReader",
     "HttpTransport",
     "IncompleteToolStream",
+    "Keyword",
     "Kind",
     "Look",
     "MalformedArguments",
@@ -197,6 +241,9 @@ __all__ = [
     "ResponsesReader",
     "SSEDecoder",
     "SSEvent",
+    "SchemaDocument",
+    "SchemaNode",
+    "SchemaWriter",
     "ScriptedModel",
     "Series",
     "State",
@@ -219,6 +266,7 @@ __all__ = [
     "after_thoughts",
     "apply_stop",
     "argument_text",
+    "as_template",
     "assemble_chat_stream",
     "assemble_tool_stream",
     "assert_all_calls_answered",
@@ -226,7 +274,9 @@ __all__ = [
     "chat",
     "check",
     "check_distribution",
+    "check_keywords",
     "compile_pattern",
+    "compile_program",
     "compile_validator",
     "constrained_renormalize",
     "constraint_tax",
@@ -235,6 +285,7 @@ __all__ = [
     "decode_arguments",
     "encode_body",
     "encode_result",
+    "equality_key",
     "error_object",
     "extract",
     "find_brace",
@@ -242,19 +293,26 @@ __all__ = [
     "find_fences",
     "illegal_mass",
     "is_anchored",
+    "is_multiple",
+    "is_plain",
     "iter_payloads",
     "iter_sse",
     "loads_strict",
     "make_tickets",
     "mask_divergence",
     "measure_validity",
+    "member_step",
     "mend_history",
+    "newer_than",
     "nucleus",
     "parse_object",
     "parse_pattern",
     "parse_tool_call",
     "parse_tool_calls",
     "partial_json",
+    "path_text",
+    "plain_copy",
+    "pointer_step",
     "post",
     "provider_error",
     "proxy_variable",
@@ -262,6 +320,7 @@ __all__ = [
     "read_payload",
     "redact_url",
     "render_chat_template",
+    "repeated_items",
     "retry_after",
     "run_tool_turn",
     "run_validity_experiment",
@@ -269,12 +328,17 @@ __all__ = [
     "scripted_candidate",
     "secrets_in",
     "semantic_check",
+    "shown",
     "softmax",
     "stream_chat",
+    "subschemas",
     "tree_size",
+    "type_name",
     "typed_function",
+    "unknown_keywords",
     "validate",
     "value_end",
+    "visible",
     "within",
 ]
 __version__ = "0.1.0"

@@ -1,176 +1,275 @@
 # Generated from book/validator.ipynb: edit it there, then run `make save`.
 """JSON Schema, checked with the standard library alone: every violation, each with its path.
 
-`validate` is the simple door, `compile_validator` the same answers with the work on the schema
-done once. A schema that cannot be enforced as it stands is refused:
+`validate` is the simple door; `compile_validator` gives the same answers with the work on the
+schema done once. A schema that cannot be enforced as it stands is refused before any value is
+looked at, and nothing is ever fetched:
 
     BoundaryError
     └── UnsupportedSchema (ValueError)
+
+Draft 2020-12. `format` and the content keywords are annotations; formats are checked on demand.
+Not here: reading text (`parsing`), names that no draft knows (`references.unknown_keywords`).
 """
 
-import copy
-import json
+import marshal
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
-from apisurface.wire import BoundaryError
+from apisurface.compiled import Keyword, SchemaNode, SchemaWriter, compile_program
+from apisurface.drafts import UnsupportedSchema
+from apisurface.keywords import KEYWORD_HELPERS, TYPED_KEYWORDS
+from apisurface.references import SchemaDocument
+from apisurface.values import equality_key, is_plain, path_text, plain_copy, shown
 
 
-# cell: unsupported-schema
-class UnsupportedSchema(BoundaryError, ValueError):
-    """A schema is malformed, or says something that this validator cannot enforce.
+# cell: enum
+def _enum(w: SchemaWriter, node: SchemaNode, values: list[Any]) -> None:
+    said, room = [], 160
+    for value in values:
+        said.append(shown(value))
+        room -= len(said[-1]) + 2
+        if room < 0 and len(said) < len(values):
+            said.append(f"… ({len(values)} in all)")
+            break
+    if values and all(type(value) is str for value in values):
+        known = w.bind(frozenset(values), "S")
+        test = f"type({node.value}) is not str or {node.value} not in {known}"
+    else:
+        known = w.bind(frozenset(map(equality_key, values)), "S")
+        test = f"equality_key({node.value}) not in {known}"
+    with w.block(f"if {test}:"):
+        one = "" if len(values) == 1 else "one of "
+        w.fail(node, f"expected {one}{', '.join(said)}" if values else node.refusal)
 
-    `.keyword` is the keyword at fault, `.pointer` the JSON pointer to the place in the schema.
-    """
 
-    def __init__(self, reason: str, *, keyword: str = "", pointer: str = "") -> None:
-        super().__init__(f"#{pointer}: {reason}")
-        self.keyword, self.pointer = keyword, pointer
+# cell: const
+def _const(w: SchemaWriter, node: SchemaNode, value: Any) -> None:
+    _enum(w, node, [value])
 
 
-# cell: type-name
-_NAMES: dict[type, str] = {
-    dict: "object",
-    list: "array",
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    type(None): "null",
+# cell: reference
+def _reference(keyword: str) -> Keyword:
+    def write(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
+        w.call(node, w.document.resolve(f"{node.pointer}/{keyword}", node.scope))
+
+    return write
+
+
+# cell: all-of
+def _all_of(w: SchemaWriter, node: SchemaNode, schemas: list[Any]) -> None:
+    for index in range(len(schemas)):
+        w.write(w.child(node, "allOf", index))
+
+
+# cell: branches
+def _branches(keyword: str) -> Keyword:
+    def write(w: SchemaWriter, node: SchemaNode, schemas: list[Any]) -> None:
+        enough = keyword == "anyOf" and not node.seen
+        results, turn = [], w.fresh("t")
+        with w.block(f"for {turn} in ONCE:"):
+            for index in range(len(schemas)):
+                errors, seen = w.branch(w.child(node, keyword, index))
+                results.append(errors)
+                with w.block(f"if not {errors}:"):
+                    if enough:
+                        w.line("break")
+                    elif seen:
+                        w.line(f"{node.seen} |= {seen}")
+            found = w.fresh("a")
+            w.line(f"{found} = ({', '.join(results)},)")
+            if not enough:
+                right = "[] in {0}" if keyword == "anyOf" else "{0}.count([]) == 1"
+                with w.block(f"if {right.format(found)}:"):
+                    w.line("break")
+            w.line(f"{node.out}(none_fits({w.text(node.path, node.args)}, {found}))")
+
+    return write
+
+
+# cell: not
+def _not(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
+    errors, _ = w.branch(replace(w.child(node, "not"), seen=""))
+    with w.block(f"if not {errors}:"):
+        w.fail(node, "fits the schema under not")
+
+
+# cell: if
+def _if(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
+    errors, seen = w.branch(w.child(node, "if"))
+    with w.block(f"if not {errors}:"):
+        if seen:
+            w.line(f"{node.seen} |= {seen}")
+        if "then" in node.schema:
+            w.write(w.child(node, "then"))
+    with w.block("else:"):
+        if "else" in node.schema:
+            w.write(w.child(node, "else"))
+
+
+# cell: dependent-schemas
+def _dependent_schemas(w: SchemaWriter, node: SchemaNode, schemas: dict[str, Any]) -> None:
+    with w.block(f"if type({node.value}) is dict:"):
+        for key in schemas:
+            with w.block(f"if {w.bind(key, 'K')} in {node.value}:"):
+                w.write(w.child(node, "dependentSchemas", key))
+
+
+# cell: unevaluated-items
+def _unevaluated_items(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
+    index, item = w.fresh("i"), w.fresh("v")
+    below = w.child(node, "unevaluatedItems", value=item).step("[%d]", index)
+    with w.block(f"if type({node.value}) is list:"):
+        each = w.block(f"for {index}, {item} in enumerate({node.value}):")
+        with each, w.block(f"if {index} not in {node.seen}:"):
+            w.write(replace(below, refusal="unexpected item"))
+        w.line(f"{node.seen}.update(range(len({node.value})))")
+
+
+# cell: unevaluated-properties
+def _unevaluated_properties(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
+    key, item = w.fresh("k"), w.fresh("v")
+    below = w.child(node, "unevaluatedProperties", value=item)
+    below = below.step("%s", f"member_step({key})")
+    with w.block(f"if type({node.value}) is dict:"):
+        each = w.block(f"for {key}, {item} in {node.value}.items():")
+        with each, w.block(f"if {key} not in {node.seen}:"):
+            w.write(replace(below, refusal="unexpected property"))
+        w.line(f"{node.seen}.update({node.value})")
+
+
+# cell: others
+_OTHERS: Mapping[str, Keyword] = {
+    "enum": _enum,
+    "const": _const,
+    "$ref": _reference("$ref"),
+    "$dynamicRef": _reference("$dynamicRef"),
+    "allOf": _all_of,
+    "anyOf": _branches("anyOf"),
+    "oneOf": _branches("oneOf"),
+    "not": _not,
+    "if": _if,
+    "dependentSchemas": _dependent_schemas,
+    "unevaluatedItems": _unevaluated_items,
+    "unevaluatedProperties": _unevaluated_properties,
 }
 
 
-# cell: known
-_CORE = frozenset(
-    {
-        "type",
-        "enum",
-        "minimum",
-        "maximum",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "properties",
-        "required",
-        "items",
-        "additionalProperties",
-        "title",
-        "description",
-        "default",
-        "examples",
-        "$schema",
-        "$comment",
-    }
-)
+# cell: wrong-type
+_WRONG_TYPE = re.compile(r"expected ([a-z]+(?: or [a-z]+)*), got ([a-z]+)")
 
 
-# cell: is-type
-def _is(value: Any, name: str) -> bool:
-    got = _NAMES.get(type(value))
-    if name == "integer" and got == "number":
-        return bool(value.is_integer())
-    return got == name or (name == "number" and got == "integer")
+# cell: none-fits
+def _none_fits(path: str, branches: Sequence[list[str]]) -> str:
+    """Return the one error for `anyOf` and `oneOf`: the branch that is nearest comes first.
 
-
-# cell: same
-def _key(value: Any) -> Any:
-    if isinstance(value, list):
-        return ("array", *map(_key, value))
-    if isinstance(value, dict):
-        return ("object", frozenset((k, _key(v)) for k, v in value.items()))
-    return (isinstance(value, bool), value)
-
-
-# cell: member
-def _member(key: str) -> str:
-    return f".{key}" if key.isidentifier() else f"[{json.dumps(key)}]"
-
-
-# cell: check-schema
-def _refuse(schema: Any, pointer: str = "") -> None:
-    if isinstance(schema, bool):
-        return
-    if not isinstance(schema, dict):
-        raise UnsupportedSchema("a schema is an object or a boolean", pointer=pointer)
-    for name, value in schema.items():
-        place = f"{pointer}/{name}"
-        if name not in _CORE:
-            raise UnsupportedSchema(f"{name} is not supported yet", keyword=name, pointer=place)
-        if name in ("items", "additionalProperties"):
-            _refuse(value, place)
-        if name == "properties":
-            for key, inner in value.items():
-                escaped = key.replace("~", "~0").replace("/", "~1")
-                _refuse(inner, f"{place}/{escaped}")
-
-
-# cell: walk
-def _walk(value: Any, schema: Any, path: str, errors: list[str]) -> None:
-    if isinstance(schema, bool):
-        if not schema:
-            errors.append(f"{path}: no value is allowed here")
-        return
-    names = schema.get("type", [])
-    names = [names] if isinstance(names, str) else names
-    if names and not any(_is(value, name) for name in names):
-        got = _NAMES.get(type(value), type(value).__name__)
-        errors.append(f"{path}: expected {' or '.join(names)}, got {got}")
-        return
-    if "enum" in schema and _key(value) not in [_key(one) for one in schema["enum"]]:
-        allowed = ", ".join(json.dumps(one, ensure_ascii=False) for one in schema["enum"])
-        errors.append(f"{path}: expected one of {allowed}")
-    if _is(value, "number"):
-        if value < schema.get("minimum", value):
-            errors.append(f"{path}: expected at least {schema['minimum']}")
-        if value > schema.get("maximum", value):
-            errors.append(f"{path}: expected at most {schema['maximum']}")
-    elif isinstance(value, str):
-        if len(value) < schema.get("minLength", 0):
-            errors.append(f"{path}: expected at least {schema['minLength']} characters")
-        if len(value) > schema.get("maxLength", len(value)):
-            errors.append(f"{path}: expected at most {schema['maxLength']} characters")
-        pattern = schema.get("pattern", "").removesuffix("$")
-        end = r"\Z" if pattern != schema.get("pattern", "") else ""
-        if not re.search(pattern + end, value):
-            errors.append(f"{path}: does not match {schema['pattern']}")
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            _walk(item, schema.get("items", True), f"{path}[{index}]", errors)
-    elif isinstance(value, dict):
-        properties = schema.get("properties", {})
-        extra = schema.get("additionalProperties", True)
-        for key, inner in properties.items():
-            if key in value:
-                _walk(value[key], inner, path + _member(key), errors)
-        for key in schema.get("required", []):
-            if key not in value:
-                errors.append(f"{path}{_member(key)}: required")
-        for key in [key for key in value if key not in properties]:
-            if extra is False:
-                errors.append(f"{path}{_member(key)}: unexpected property")
-            else:
-                _walk(value[key], extra, path + _member(key), errors)
-
-
-# cell: validate
-def validate(instance: Any, schema: Any, path: str = "$") -> list[str]:
-    """Return every violation of the schema, each with its path; empty when the value is valid.
-
-    Raises `UnsupportedSchema` for a schema that cannot be enforced as it stands.
+    Far is a branch that wants another type; then one whose constants differ (they name the kind
+    of record that was meant); then one with more errors.
     """
-    _refuse(schema)
-    errors: list[str] = []
-    _walk(instance, schema, path, errors)
-    return errors
+    fits = [str(place) for place, errors in enumerate(branches, 1) if not errors]
+    if fits:
+        return f"{path}: fits alternatives {' and '.join(fits)}, expected exactly one"
+    own = f"{path}: "
+    told = [[error.removeprefix(own) for error in errors] for errors in branches]
+    types = [_WRONG_TYPE.fullmatch(errors[0]) for errors in told if len(errors) == 1]
+    if len(types) == len(told) and all(types):
+        names = dict.fromkeys(n for found in types if found for n in found[1].split(" or "))
+        return f"{own}expected {' or '.join(names)}, {told[0][0].rpartition(', ')[2]}"
+
+    def distance(errors: list[str]) -> tuple[bool, int, int]:
+        wrong_type = any(map(_WRONG_TYPE.fullmatch, errors))
+        return wrong_type, sum(': expected "' in error for error in errors), len(errors)
+
+    near = []
+    for errors in sorted(told, key=distance)[:3]:
+        more = [f"{len(errors) - 4} more"] if len(errors) > 4 else []
+        near.append("; ".join([*errors[:4], *more]))
+    more = [f"{len(told) - 3} more alternatives"] if len(told) > 3 else []
+    text = f"fits none of {len(told)} alternatives; nearest: {' | or: '.join([*near, *more])}"
+    return own + (text if len(text) <= 800 else f"{text[:799]}…")
+
+
+# cell: helpers
+_HELPERS = {
+    **KEYWORD_HELPERS,
+    "equality_key": equality_key,
+    "none_fits": _none_fits,
+    "ONCE": (0,),
+}
 
 
 # cell: compile-validator
 def compile_validator(schema: Any) -> Callable[[Any], list[str]]:
-    """Return a function that gives the violations of a value, the schema checked once.
+    """Return a function that gives every violation of a value, with the schema's work done.
 
-    Raises `UnsupportedSchema` like `validate`.
+    The same answers as `validate`. The schema is read once: changing it later changes nothing.
+    The function may be shared between threads. Raises `UnsupportedSchema` like `validate`.
     """
-    _refuse(schema)
-    kept = copy.deepcopy(schema)
-    return lambda instance: validate(instance, kept)
+    start = compile_program(
+        SchemaWriter(SchemaDocument(schema), TYPED_KEYWORDS, _OTHERS), _HELPERS
+    )
+
+    def violations(instance: Any) -> list[str]:
+        errors: list[str] = []
+        try:
+            if not is_plain(instance):
+                instance, faults = plain_copy(instance)
+                if faults:
+                    return [f"{path_text(steps)}: {reason}" for steps, reason in faults]
+            start(instance, errors.append, {})
+        except RecursionError:
+            return [f"{path_text(_deepest(instance))}: nested deeper than can be checked"]
+        return errors if len(errors) == len(set(errors)) else list(dict.fromkeys(errors))
+
+    return violations
+
+
+# cell: deepest
+def _deepest(value: Any) -> list[str | int]:
+    """Return the steps to the innermost container, following the last of each level."""
+    level: list[tuple[Any, Any]] = [((), value)]
+    for _ in range(600):
+        deeper = [
+            ((steps, key), item)
+            for steps, inner in level
+            for key, item in (inner.items() if isinstance(inner, dict) else enumerate(inner))
+            if isinstance(item, dict | list)
+        ]
+        if not deeper:
+            break
+        level = deeper[:5000]
+    steps: list[str | int] = []
+    trail = level[0][0]
+    while trail:
+        trail, key = trail
+        steps.append(key if isinstance(key, int) else str(key))
+    return steps[::-1]
+
+
+# cell: remembered
+@lru_cache(maxsize=128)
+def _remembered(content: bytes) -> Callable[[Any], list[str]]:
+    return compile_validator(marshal.loads(content))
+
+
+# cell: validate
+def validate(instance: Any, schema: Any, path: str = "$") -> list[str]:
+    """Return every violation of a schema by a value, each with its path; empty when valid.
+
+    `path` is what the paths begin with. The order is that of the schema: properties as they are
+    listed, then what is missing, then what is unexpected. A value of the wrong type is one
+    violation. Schemas are remembered by content, so one that was changed is read again.
+    Raises `UnsupportedSchema` for a schema that is malformed, leaves its document or cannot be
+    enforced. Source: JSON Schema, Draft 2020-12.
+    """
+    try:
+        violations = _remembered(marshal.dumps(schema, 2))
+    except ValueError as error:
+        if isinstance(error, UnsupportedSchema):
+            raise
+        violations = compile_validator(schema)
+    errors = violations(instance)
+    return errors if path == "$" else [path + error[1:] for error in errors]
