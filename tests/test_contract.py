@@ -96,6 +96,11 @@ CONTRACT = {
         "iter_sse": None,
         "SSEvent": None,
     },
+    "errors": {
+        "classify_failure": "*, status=None, finish_reason=None, error=None",
+        "diagnose": "*, status=None, headers=None, body=None, finish_reason=None, error=None",
+        "Failure": None,
+    },
 }
 NAMES = [(module, name) for module, names in CONTRACT.items() for name in names]
 

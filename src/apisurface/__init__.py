@@ -45,6 +45,7 @@ from apisurface.drafts import (
     subschemas,
 )
 from apisurface.ecma import MAX_GROUPS, MAX_PATTERN, UnsupportedPattern, parse_pattern
+from apisurface.errors import MAX_RETRY_AFTER, classify_failure, diagnose
 from apisurface.exchange import (
     broken_proxy_variable,
     encode_body,
@@ -65,6 +66,7 @@ from apisurface.extraction import (
     extract,
     parse_object,
 )
+from apisurface.failures import Failure, as_text, judge_response
 from apisurface.keywords import KEYWORD_HELPERS, TYPED_KEYWORDS, repeated_items
 from apisurface.levels import REFUND_SCHEMA, schema_response_format
 from apisurface.masks import (
@@ -187,6 +189,7 @@ __all__ = [
     "MAX_NESTING",
     "MAX_PATTERN",
     "MAX_PLACES",
+    "MAX_RETRY_AFTER",
     "OTHER_DRAFTS",
     "PLAIN_USAGE",
     "READERS",
@@ -212,6 +215,7 @@ __all__ = [
     "Edge",
     "Exercise",
     "Extraction",
+    "Failure",
     "Fence",
     "GeminiReader",
     "HttpTransport",
@@ -267,6 +271,7 @@ __all__ = [
     "apply_stop",
     "argument_text",
     "as_template",
+    "as_text",
     "assemble_chat_stream",
     "assemble_tool_stream",
     "assert_all_calls_answered",
@@ -275,6 +280,7 @@ __all__ = [
     "check",
     "check_distribution",
     "check_keywords",
+    "classify_failure",
     "compile_pattern",
     "compile_program",
     "compile_validator",
@@ -283,6 +289,7 @@ __all__ = [
     "count_tokens",
     "counted",
     "decode_arguments",
+    "diagnose",
     "encode_body",
     "encode_result",
     "equality_key",
@@ -297,6 +304,7 @@ __all__ = [
     "is_plain",
     "iter_payloads",
     "iter_sse",
+    "judge_response",
     "loads_strict",
     "make_tickets",
     "mask_divergence",
