@@ -100,8 +100,9 @@ record: .venv/.stamp-live  ## Record a real model server into book/recordings (O
 bench: .venv/.stamp-judges  ## Speed as a ratio against named peers
 	@$(PY) -m tools.bench
 
-fuzz: .venv/.stamp  ## The property tests, 100 times as deep and with new examples
+fuzz: .venv/.stamp-judges  ## The property tests, 100 times as deep and with new examples
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest -m hypothesis -n 2 $(UNIT) tests
+	FUZZ_PAIRS=100000 $(BIN)/pytest tests/judges/test_validator_fuzz.py -s
 
 mutants: .venv/.stamp-mutants  ## Break the package on purpose: who notices? (MODULE="wire …" N=12)
 	$(PY) -m tools.mutants $(MODULE) --sample $(or $(N),12)
