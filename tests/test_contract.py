@@ -43,7 +43,7 @@ CONTRACT = {
     "validator": {
         "UnsupportedSchema": None,
         "validate": "instance, schema, path='$'",
-        "compile_validator": "schema",
+        "compile_validator": "schema, *, formats=None",
     },
     "ecma": {
         "parse_pattern": "pattern",

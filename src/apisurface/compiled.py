@@ -11,9 +11,8 @@ Not here: the keywords (`keywords`, `validator`), what they mean.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from apisurface.drafts import UnsupportedSchema, pointer_step
 from apisurface.ecma import UnsupportedPattern
@@ -32,8 +31,7 @@ SAME_VALUE = "\0"  # in a path: whatever leads to the value that a function was 
 
 
 # cell: node
-@dataclass(frozen=True)
-class SchemaNode:
+class SchemaNode(NamedTuple):
     """A schema at its place, and the names that generated code has for what belongs to it."""
 
     schema: Any
@@ -48,7 +46,7 @@ class SchemaNode:
 
     def step(self, text: str, *args: str) -> "SchemaNode":
         """Return this node with a longer path; `text` is a template for `args`."""
-        return replace(self, path=self.path + text, args=(*self.args, *args))
+        return self._replace(path=self.path + text, args=(*self.args, *args))
 
 
 # cell: as-template
@@ -91,7 +89,7 @@ class SchemaWriter:
         self.document, self.typed, self.others = document, typed, others
         self.names: dict[str, Any] = {"NAMES": TYPE_NAMES, "SAME_VALUE": SAME_VALUE}
         self.lines: list[str] = []
-        self._depth = self._loops = self._count = 0
+        self._depth = self._loops = self._inside = self._count = 0
         self._patterns: dict[str, str] = {}
         self._functions: dict[tuple[str, bool, tuple[str, ...]], str] = {}
         self._waiting: list[tuple[str, str, bool, tuple[str, ...]]] = []
@@ -126,13 +124,14 @@ class SchemaWriter:
         self.names[name] = value
         return name
 
-    def pattern(self, text: str, pointer: str) -> str:
+    def pattern(self, node: SchemaNode, text: str, keyword: str) -> str:
         """Return the name of a function that says whether a pattern matches."""
         if text not in self._patterns:
             try:
                 self._patterns[text] = self.bind(compile_pattern(text), "P")
             except UnsupportedPattern as error:
-                keyword = "pattern" if pointer.endswith("/pattern") else "patternProperties"
+                step = "" if keyword == "pattern" else pointer_step(text)
+                pointer = f"{node.pointer}/{keyword}{step}"
                 raise UnsupportedSchema(str(error), keyword=keyword, pointer=pointer) from None
         return self._patterns[text]
 
@@ -169,12 +168,13 @@ class SchemaWriter:
         for key in steps:
             schema, pointer = schema[key], pointer + pointer_step(key)
         scope = self._enter(node.scope, pointer)
-        below = replace(node, schema=schema, pointer=pointer, scope=scope)
-        return replace(below, value=value, seen="") if value else below
+        below = node._replace(schema=schema, pointer=pointer, scope=scope)
+        return below._replace(value=value, seen="") if value else below
 
     def write(self, node: SchemaNode) -> None:
         """Write the check of a subschema: here, or as a call where it would nest too deep."""
-        if type(node.schema) is dict and (self._depth > 16 or self._loops > 6):
+        deep = self._depth > 16 or self._loops > 6 or self._inside > 16
+        if type(node.schema) is dict and deep:
             self.call(node, node.pointer)
         else:
             self._emit(node)
@@ -187,7 +187,7 @@ class SchemaWriter:
         self.line(f"{out} = {errors}.append")
         if seen:
             self.line(f"{seen} = set()")
-        self.write(replace(node, out=out, seen=seen))
+        self.write(node._replace(out=out, seen=seen))
         return errors, seen
 
     def call(self, node: SchemaNode, pointer: str) -> None:
@@ -232,12 +232,14 @@ class SchemaWriter:
             return
         own = node
         if "unevaluatedItems" in schema or "unevaluatedProperties" in schema:
-            own = replace(node, seen=self.fresh("s"))
+            own = node._replace(seen=self.fresh("s"))
             self.line(f"{own.seen} = set()")
+        self._inside += 1
         self._typed(own)
         for keyword, write in self.others.items():
             if keyword in schema:
                 write(self, own, schema[keyword])
+        self._inside -= 1
         if own is not node and node.seen:
             self.line(f"{node.seen} |= {own.seen}")
 

@@ -214,7 +214,9 @@ def check_keywords(schema: dict[str, Any], pointer: str, newer: set[str]) -> Non
         reason = ""
         if keyword in newer:
             reason = "the draft that $schema names does not have it"
-        elif keyword in OTHER_DRAFTS and (keyword != "id" or type(value) is str):
+        elif keyword == "id" and (type(value) is not str or (not pointer and newer)):
+            continue  # a name for the whole, as draft-04 wrote it: no reference needs it
+        elif keyword in OTHER_DRAFTS:
             reason = f"a keyword of another draft; {OTHER_DRAFTS[keyword]} instead"
         elif keyword == "items" and type(value) is list:
             reason = "a list is of another draft; write prefixItems instead"

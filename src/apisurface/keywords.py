@@ -9,7 +9,6 @@ Not here: keywords for values of any type and those that combine schemas (`valid
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -45,7 +44,7 @@ def _size(sign: str, words: str, one: str, many: str) -> Keyword:
 
 # cell: pattern
 def _pattern(w: SchemaWriter, node: SchemaNode, text: str) -> None:
-    matches = w.pattern(text, f"{node.pointer}/pattern")
+    matches = w.pattern(node, text, "pattern")
     with w.block(f"if not {matches}({node.value}):"):
         w.fail(node, f"does not match {visible(text, 160)}")
 
@@ -57,7 +56,7 @@ def _prefix_items(w: SchemaWriter, node: SchemaNode, schemas: list[Any]) -> None
             item = w.fresh("v")
             w.line(f"{item} = {node.value}[{index}]")
             below = w.child(node, "prefixItems", index, value=item).step(f"[{index}]")
-            w.write(replace(below, refusal="unexpected item"))
+            w.write(below._replace(refusal="unexpected item"))
     if node.seen:
         w.line(f"{node.seen}.update(range(min({len(schemas)}, len({node.value}))))")
 
@@ -70,7 +69,7 @@ def _items(w: SchemaWriter, node: SchemaNode, schema: Any) -> None:
         index, item = w.fresh("i"), w.fresh("v")
         with w.block(f"for {index}, {item} in enumerate({rest}):"):
             below = w.child(node, "items", value=item).step("[%d]", index)
-            w.write(replace(below, refusal="unexpected item"))
+            w.write(below._replace(refusal="unexpected item"))
     if node.seen:
         w.line(f"{node.seen}.update(range(len({node.value})))")
 
@@ -127,7 +126,7 @@ def _properties(w: SchemaWriter, node: SchemaNode, schemas: dict[str, Any]) -> N
                 w.line(f"{item} = {node.value}[{name}]")
                 below = w.child(node, "properties", key, value=item)
                 below = below.step(as_template(member_step(key)))
-                w.write(replace(below, refusal="unexpected property"))
+                w.write(below._replace(refusal="unexpected property"))
         if key in required:
             with w.block("else:"):
                 w.fail(node.step(as_template(member_step(key))), "required")
@@ -146,7 +145,7 @@ def _required(w: SchemaWriter, node: SchemaNode, names: list[str]) -> None:
 def _member(w: SchemaWriter, node: SchemaNode, key: str, value: str, *steps: str) -> None:
     """Write the check of a member whose key is only known when the program runs."""
     below = w.child(node, *steps, value=value).step("%s", f"member_step({key})")
-    w.write(replace(below, refusal="unexpected property"))
+    w.write(below._replace(refusal="unexpected property"))
 
 
 # cell: pattern-properties
@@ -154,8 +153,8 @@ def _pattern_properties(w: SchemaWriter, node: SchemaNode, schemas: dict[str, An
     key, item = w.fresh("k"), w.fresh("v")
     with w.block(f"for {key}, {item} in {node.value}.items():"):
         for text in schemas:
-            place = f"{node.pointer}/patternProperties"
-            with w.block(f"if {w.pattern(text, place)}({key}):"):
+            matches = w.pattern(node, text, "patternProperties")
+            with w.block(f"if {matches}({key}):"):
                 if node.seen:
                     w.line(f"{node.seen}.add({key})")
                 _member(w, node, key, item, "patternProperties", text)
@@ -168,7 +167,7 @@ def _additional_properties(w: SchemaWriter, node: SchemaNode, schema: Any) -> No
     if schema is not True:
         tests = [f"{key} not in {known}"]
         for text in node.schema.get("patternProperties", ()):
-            tests.append(f"not {w.pattern(text, f'{node.pointer}/patternProperties')}({key})")
+            tests.append(f"not {w.pattern(node, text, 'patternProperties')}({key})")
         some = w.block(f"if not {known}.issuperset({node.value}):")
         each = w.block(f"for {key}, {item} in {node.value}.items():")
         with some, each, w.block(f"if {' and '.join(tests)}:"):

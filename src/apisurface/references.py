@@ -25,7 +25,7 @@ from apisurface.drafts import (
     pointer_step,
     subschemas,
 )
-from apisurface.values import is_plain, plain_copy, shown
+from apisurface.values import MAX_NESTING, is_plain, plain_copy, shown
 
 # cell: max-schemas
 _MAX_SCHEMAS = 250_000
@@ -57,7 +57,8 @@ class SchemaDocument:
                 if type(self.schemas[pointer]) is dict and keyword in self.schemas[pointer]:
                     before = len(self.schemas)
                     self._targets[f"{pointer}/{keyword}"] = self._find(pointer, keyword)
-                    waiting += list(self.schemas)[before:]
+                    if len(self.schemas) > before:
+                        waiting += list(self.schemas)[before:]
         ambiguous = [place for place in self._targets if len(self._candidates(place)) > 1]
         self.moving = {b for found in self._dynamic.values() for b in found if ambiguous}
         self._refuse_circles()
@@ -161,24 +162,30 @@ class SchemaDocument:
                     yield pointer + step, pointer + step
 
     def _refuse_circles(self) -> None:
-        done: dict[str, bool] = {}  # False while the search is still inside
+        """Refuse references that never get deeper into the value, or get there too late."""
+        height: dict[str, int] = {}  # 0 while the search is still inside
         for start in self.schemas:
-            trail = [] if start in done else [(start, self._in_place(start))]
-            done.setdefault(start, False)
+            trail = [] if start in height else [(start, self._in_place(start))]
+            height.setdefault(start, 0)
             while trail:
                 here, ways = trail[-1]
                 for place, target in ways:
-                    if done.get(target) is False:
+                    if height.get(target) == 0:
                         reason = "a cyclic reference: it comes back to itself on the same value"
                         keyword = place.rpartition("/")[2]
                         keyword = keyword if keyword.startswith("$") else "$ref"
                         raise UnsupportedSchema(reason, keyword=keyword, pointer=place)
-                    if target not in done:
-                        done[target] = False
+                    if target not in height:
+                        height[target] = 0
                         trail.append((target, self._in_place(target)))
                         break
                 else:
-                    done[here] = True
+                    height[here] = 1 + max(
+                        (height[t] for _, t in self._in_place(here)), default=0
+                    )
+                    if height[here] > MAX_NESTING:
+                        reason = f"more than {MAX_NESTING} schemas in a row for one value"
+                        raise UnsupportedSchema(reason, pointer=here)
                     trail.pop()
 
 

@@ -15,7 +15,6 @@ Not here: reading text (`parsing`), names that no draft knows (`references.unkno
 import marshal
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +22,7 @@ from apisurface.compiled import Keyword, SchemaNode, SchemaWriter, compile_progr
 from apisurface.drafts import UnsupportedSchema
 from apisurface.keywords import KEYWORD_HELPERS, TYPED_KEYWORDS
 from apisurface.references import SchemaDocument
-from apisurface.values import equality_key, is_plain, path_text, plain_copy, shown
+from apisurface.values import equality_key, is_plain, path_text, plain_copy, shown, visible
 
 
 # cell: enum
@@ -92,7 +91,7 @@ def _branches(keyword: str) -> Keyword:
 
 # cell: not
 def _not(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
-    errors, _ = w.branch(replace(w.child(node, "not"), seen=""))
+    errors, _ = w.branch(w.child(node, "not")._replace(seen=""))
     with w.block(f"if not {errors}:"):
         w.fail(node, "fits the schema under not")
 
@@ -125,7 +124,7 @@ def _unevaluated_items(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
     with w.block(f"if type({node.value}) is list:"):
         each = w.block(f"for {index}, {item} in enumerate({node.value}):")
         with each, w.block(f"if {index} not in {node.seen}:"):
-            w.write(replace(below, refusal="unexpected item"))
+            w.write(below._replace(refusal="unexpected item"))
         w.line(f"{node.seen}.update(range(len({node.value})))")
 
 
@@ -137,7 +136,7 @@ def _unevaluated_properties(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
     with w.block(f"if type({node.value}) is dict:"):
         each = w.block(f"for {key}, {item} in {node.value}.items():")
         with each, w.block(f"if {key} not in {node.seen}:"):
-            w.write(replace(below, refusal="unexpected property"))
+            w.write(below._replace(refusal="unexpected property"))
         w.line(f"{node.seen}.update({node.value})")
 
 
@@ -201,16 +200,30 @@ _HELPERS = {
 }
 
 
+# cell: format
+def _format(formats: Mapping[str, Callable[[str], bool]]) -> Keyword:
+    def write(w: SchemaWriter, node: SchemaNode, name: str) -> None:
+        if name in formats:
+            with w.block(f"if not {w.bind(formats[name], 'P')}({node.value}):"):
+                w.fail(node, f"expected format {visible(name)}")
+
+    return write
+
+
 # cell: compile-validator
-def compile_validator(schema: Any) -> Callable[[Any], list[str]]:
+def compile_validator(
+    schema: Any, *, formats: Mapping[str, Callable[[str], bool]] | None = None
+) -> Callable[[Any], list[str]]:
     """Return a function that gives every violation of a value, with the schema's work done.
 
     The same answers as `validate`. The schema is read once: changing it later changes nothing.
-    The function may be shared between threads. Raises `UnsupportedSchema` like `validate`.
+    The function may be shared between threads. `formats` says for each format to be asserted
+    whether a string has it; all others stay annotations. Raises `UnsupportedSchema`.
     """
-    start = compile_program(
-        SchemaWriter(SchemaDocument(schema), TYPED_KEYWORDS, _OTHERS), _HELPERS
-    )
+    typed = {**TYPED_KEYWORDS}
+    if formats:
+        typed["string"] = {**typed["string"], "format": _format(dict(formats))}
+    start = compile_program(SchemaWriter(SchemaDocument(schema), typed, _OTHERS), _HELPERS)
 
     def violations(instance: Any) -> list[str]:
         errors: list[str] = []

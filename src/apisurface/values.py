@@ -179,7 +179,11 @@ def plain_copy(value: Any) -> tuple[Any, list[tuple[tuple[str | int, ...], str]]
         above.remove(id(value))
         return items if isinstance(value, dict) else list(items.values())
 
-    return copied(value, ()), faults
+    try:
+        plain = copied(value, ())
+    except RecursionError:  # called from a place that is itself deep
+        plain, faults = None, [((), "nested too deep for the stack that is left")]
+    return plain, faults
 
 
 # cell: plain-scalar
