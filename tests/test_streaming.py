@@ -95,6 +95,12 @@ def test_two_conditions_are_needed_and_a_call(chunks: list[dict[str, Any]]) -> N
         assemble_tool_stream(chunks)
 
 
+def test_a_call_whose_naming_piece_is_gone_is_incomplete() -> None:
+    chunks = [fragment(0, "{}", closed=True), {"terminal": True}]
+    with pytest.raises(IncompleteToolStream, match="names a call"):
+        assemble_tool_stream(chunks)
+
+
 def test_calls_of_the_teaching_shape_come_out_by_index() -> None:
     chunks = [
         fragment(1, '{"b":', id="y", name="g"),
@@ -116,8 +122,8 @@ def test_calls_of_the_teaching_shape_come_out_by_index() -> None:
         [FIGURE[0], fragment(0, id="call_b"), *FIGURE[1:]],
         [FIGURE[0], fragment(0, name="other"), *FIGURE[1:]],
         [{"tool_call": {"arguments": "{}"}}],
-        [fragment(0, "[]", closed=True), {"terminal": True}],
-        [fragment(0, '{"a":1', closed=True), {"terminal": True}],
+        [fragment(0, "[]", id="c", closed=True), {"terminal": True}],
+        [fragment(0, '{"a":1', id="c", closed=True), {"terminal": True}],
     ],
 )
 def test_what_contradicts_itself_in_the_teaching_shape_is_refused(bad: list[Any]) -> None:

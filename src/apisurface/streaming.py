@@ -47,8 +47,9 @@ def assemble_tool_stream(chunks: Iterable[dict[str, Any]]) -> list[dict[str, Any
 
     A chunk is `{"tool_call": {"index", "id"?, "name"?, "arguments"?, "closed"?}}` or
     `{"terminal": True}`; a call comes out as `{"id", "name", "arguments": dict}`. Raises
-    IncompleteToolStream unless every call was closed and the terminal event was seen,
-    MalformedStream for what contradicts itself, and MalformedJSON for arguments that are none.
+    IncompleteToolStream unless every call was closed, was named by an id or a name, and the
+    terminal event was seen, MalformedStream for what contradicts itself, and MalformedJSON for
+    arguments that are none.
     """
     calls: dict[int, dict[str, Any]] = {}
     terminal = False
@@ -73,6 +74,8 @@ def assemble_tool_stream(chunks: Iterable[dict[str, Any]]) -> list[dict[str, Any
         call["closed"] = piece.get("closed") is True
     if not terminal or not calls or not all(call["closed"] for call in calls.values()):
         raise IncompleteToolStream("stream ended before close and terminal events")
+    if not all(call["id"] or call["name"] for call in calls.values()):
+        raise IncompleteToolStream("the piece that names a call is missing")
     found = []
     for _, call in sorted(calls.items()):
         text = "".join(call["pieces"])
@@ -124,6 +127,30 @@ class NotActionable(BoundaryError, ValueError):
 _TEXT_CALL = re.compile(r"<tool_call>\s*+\{(?!.*</tool_call>)", re.DOTALL)
 
 
+# cell: judged
+def _judged(raw: Any) -> ToolCall:
+    """Return one call as it may be run, or raise what is wrong with it."""
+    function = raw.get("function") if isinstance(raw, dict) else None
+    if not isinstance(function, dict):
+        raise NotActionable("a call without a function", kind="name", raw=raw)
+    ident, name, text = raw.get("id"), function.get("name"), function.get("arguments")
+    if not isinstance(ident, str) or not ident:
+        raise NotActionable("a call without an id", kind="id", raw=raw)
+    if not isinstance(name, str) or not name:
+        raise NotActionable(
+            f"the call {ident} has no name", kind="name", raw=raw, call_id=ident
+        )
+    try:
+        arguments = {} if text is None or text == "" else loads_strict(text)
+    except MalformedJSON as error:
+        what = f"malformed arguments of {ident}: {error}"
+        raise NotActionable(what, kind="arguments", raw=text, call_id=ident) from error
+    if not isinstance(arguments, dict):
+        what = f"the arguments of {ident} are not an object"
+        raise NotActionable(what, kind="arguments", raw=text, call_id=ident)
+    return ToolCall(name, arguments, ident)
+
+
 # cell: actionable
 def actionable_calls(response: dict[str, Any]) -> list[ToolCall]:
     """Return the calls of a response that may be validated and run; `[]` when it has none.
@@ -155,30 +182,6 @@ def actionable_calls(response: dict[str, Any]) -> list[ToolCall]:
     return found
 
 
-# cell: judged
-def _judged(raw: Any) -> ToolCall:
-    """Return one call as it may be run, or raise what is wrong with it."""
-    function = raw.get("function") if isinstance(raw, dict) else None
-    if not isinstance(function, dict):
-        raise NotActionable("a call without a function", kind="name", raw=raw)
-    ident, name, text = raw.get("id"), function.get("name"), function.get("arguments")
-    if not isinstance(ident, str) or not ident:
-        raise NotActionable("a call without an id", kind="id", raw=raw)
-    if not isinstance(name, str) or not name:
-        raise NotActionable(
-            f"the call {ident} has no name", kind="name", raw=raw, call_id=ident
-        )
-    try:
-        arguments = {} if text is None or text == "" else loads_strict(text)
-    except MalformedJSON as error:
-        what = f"malformed arguments of {ident}: {error}"
-        raise NotActionable(what, kind="arguments", raw=text, call_id=ident) from error
-    if not isinstance(arguments, dict):
-        what = f"the arguments of {ident} are not an object"
-        raise NotActionable(what, kind="arguments", raw=text, call_id=ident)
-    return ToolCall(name, arguments, ident)
-
-
 # cell: stream-transport
 class StreamTransport(Protocol):
     """What can stream: `HttpTransport`, `ScriptedModel` and whatever has such a method."""
@@ -186,6 +189,62 @@ class StreamTransport(Protocol):
     def stream(self, url: str, body: dict[str, Any]) -> Iterator[bytes]:
         """POST the body and yield the bytes of the reply as they arrive."""
         ...
+
+
+# cell: watched
+def _watched(source: Iterable[bytes], head: bytearray) -> Iterator[bytes]:
+    """Pass bytes on; the first of them are kept in `head`, in case they are no stream."""
+    for chunk in source:
+        head += chunk[: max(0, 65_536 - len(head))]
+        yield chunk
+
+
+# cell: no-stream
+def _no_stream(head: bytes) -> BoundaryError | None:
+    """Return the error for a reply without a single event, when it is a page or an object."""
+    text = head.decode("utf-8-sig", errors="replace").strip()
+    if not text.startswith(("{", "[", "<")):
+        return None
+    try:
+        error = provider_error(json.loads(text))
+    except (ValueError, RecursionError):
+        error = None
+    return error or MalformedResponse("asked for a stream, got one whole reply", raw=text)
+
+
+# cell: streamed
+def _streamed(
+    transport: StreamTransport | None, url: str, body: dict[str, Any]
+) -> Iterator[Delta | dict[str, Any]]:
+    """Play one exchange: yield its deltas, then its response."""
+    if transport is None:
+        with HttpTransport() as default:
+            yield from _streamed(default, url, body)
+        return
+    import httpx
+
+    assembler, head = StreamAssembler(), bytearray()
+    source = transport.stream(url, body)
+    try:
+        for payload in iter_payloads(_watched(source, head)):
+            yield from assembler.feed(payload)
+        if assembler.partial().choices or not (error := _no_stream(bytes(head))):
+            response = assembler.finish()
+        else:
+            raise error
+    except BoundaryError as error:
+        if not head:
+            raise
+        assembler.fail(error)
+    except (OSError, httpx.HTTPError) as error:
+        if not head:
+            raise
+        broken = IncompleteToolStream(f"the connection broke: {type(error).__name__}")
+        broken.__cause__ = error
+        assembler.fail(broken)
+    finally:
+        getattr(source, "close", bool)()
+    yield response
 
 
 # cell: stream-chat
@@ -244,62 +303,6 @@ def stream_chat(
     if body.get("stream_options", ...) is None:
         del body["stream_options"]
     return _streamed(transport, url, body)
-
-
-# cell: streamed
-def _streamed(
-    transport: StreamTransport | None, url: str, body: dict[str, Any]
-) -> Iterator[Delta | dict[str, Any]]:
-    """Play one exchange: yield its deltas, then its response."""
-    if transport is None:
-        with HttpTransport() as default:
-            yield from _streamed(default, url, body)
-        return
-    import httpx
-
-    assembler, head = StreamAssembler(), bytearray()
-    source = transport.stream(url, body)
-    try:
-        for payload in iter_payloads(_watched(source, head)):
-            yield from assembler.feed(payload)
-        if assembler.partial().choices or not (error := _no_stream(bytes(head))):
-            response = assembler.finish()
-        else:
-            raise error
-    except BoundaryError as error:
-        if not head:
-            raise
-        assembler.fail(error)
-    except (OSError, httpx.HTTPError) as error:
-        if not head:
-            raise
-        broken = IncompleteToolStream(f"the connection broke: {type(error).__name__}")
-        broken.__cause__ = error
-        assembler.fail(broken)
-    finally:
-        getattr(source, "close", bool)()
-    yield response
-
-
-# cell: watched
-def _watched(source: Iterable[bytes], head: bytearray) -> Iterator[bytes]:
-    """Pass bytes on; the first of them are kept in `head`, in case they are no stream."""
-    for chunk in source:
-        head += chunk[: max(0, 65_536 - len(head))]
-        yield chunk
-
-
-# cell: no-stream
-def _no_stream(head: bytes) -> BoundaryError | None:
-    """Return the error for a reply without a single event, when it is a page or an object."""
-    text = head.decode("utf-8-sig", errors="replace").strip()
-    if not text.startswith(("{", "[", "<")):
-        return None
-    try:
-        error = provider_error(json.loads(text))
-    except (ValueError, RecursionError):
-        error = None
-    return error or MalformedResponse("asked for a stream, got one whole reply", raw=text)
 
 
 # cell: wire-steps
