@@ -89,11 +89,12 @@ def _price(tree: Tree, follow: Chars, length: int) -> tuple[int, int]:
         case Repeat(part, low, high):
             first, empty = _first(part)
             ways, steps = _price(part, first | follow, length)
-            turns = length if high is None else high
             if ways > 1 or empty:
-                return (ways, 1 + steps) if low == turns == 1 else (_TOO_MUCH, _TOO_MUCH)
-            steps = (turns + 1) * tree_size(part) if high is None else 1 + turns * steps
-            ways = 1 if low == high or _apart(first, follow) else turns - low + 1
+                return (ways, 1 + steps) if low == high == 1 else (_TOO_MUCH, _TOO_MUCH)
+            turns = length if high is None else min(high, length)
+            steps = 1 + turns * steps if turns == high else (turns + 1) * tree_size(part)
+            decided = low == high or _apart(first, follow)
+            ways = 1 if decided else max(turns - low, 0) + 1
         case Look():
             return _TOO_MUCH, _TOO_MUCH
         case _:
