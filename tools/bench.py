@@ -8,6 +8,7 @@ busy machine makes all of it slower and leaves the ratios.
 from __future__ import annotations
 
 import json
+import re
 import timeit
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -19,10 +20,13 @@ import numpy as np
 
 from apisurface.exchange import within
 from apisurface.extraction import parse_object
+from apisurface.patterns import compile_pattern
 from apisurface.sampling import StopFilter, nucleus, softmax
 from apisurface.wire import HttpTransport, ScriptedModel, chat
 
 Work = Callable[[], object]
+TICKET = r"^T-[0-9]{3}$"
+DIGIT_SOMEWHERE = r"^(?=.*[0-9])[a-z0-9]+$"
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,21 @@ def bounded(size: int) -> object:
     return list(within(600.0, (n for n in range(size))))
 
 
+def tickets(size: int) -> list[str]:
+    """Return texts that `^T-[0-9]{3}$` is asked about: every second one fits."""
+    return [f"T-{n % 1000:03}" if n % 2 else f"T-{n}!" for n in range(size)]
+
+
+def asked(matches: Callable[[str], object], texts: list[str]) -> object:
+    """Ask a matcher about each text."""
+    return [matches(text) for text in texts]
+
+
+def letters(size: int) -> str:
+    """Return a long text for `^(?=.*[0-9])[a-z0-9]+$`."""
+    return "abcdefgh" * size + "1"
+
+
 RACES = [
     Race(
         "parse_object, the text is JSON",
@@ -173,6 +192,20 @@ RACES = [
         5_000,
         on(int, bounded),
         on(range, list),
+    ),
+    Race(
+        "compile_pattern, ^T-[0-9]{3}$",
+        "a bound re.search",
+        500,
+        on(tickets, partial(asked, compile_pattern(TICKET))),
+        on(tickets, partial(asked, re.compile(TICKET).search)),
+    ),
+    Race(
+        "compile_pattern, the automaton",
+        "re.search, where it is not slow",
+        500,
+        on(letters, compile_pattern(DIGIT_SOMEWHERE)),
+        on(letters, re.compile(DIGIT_SOMEWHERE).search),
     ),
     Race("HttpTransport", "bare httpx on the same client", 200, ours_post, bare_post),
     Race(
