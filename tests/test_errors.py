@@ -357,6 +357,13 @@ def test_an_exception_that_fights_back():
     assert judged(first) == ("connection", "code_retry")
 
 
+def test_an_exceptions_message_begins_with_its_name():
+    assert diagnose(error=httpx.ReadTimeout("no byte")).message == "ReadTimeout: no byte"
+    assert diagnose(error=TimeoutError()).message == "TimeoutError"
+    assert diagnose(error=TimeoutError).message == "TimeoutError"
+    assert diagnose(error=KeyError("x")).message == "KeyError: 'x'"
+
+
 # --- precedence ------------------------------------------------------------------
 
 CUT = {"choices": [{"message": {"content": "a"}, "finish_reason": "length"}]}
@@ -388,7 +395,8 @@ def test_exception_then_status_then_body_then_finish_reason():
         ({"retry-after": "999999"}, MAX_RETRY_AFTER),
         ({"retry-after": "soon"}, None),
         ({"Retry-After": "2"}, 2.0),
-        ({"retry-after": ["2"]}, 2.0),
+        ({"retry-after": ["2", "9"]}, 2.0),
+        ({"retry-after": []}, None),
         ({"retry-after": 2}, 2.0),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "inf"}, None),
