@@ -64,6 +64,34 @@ def _all_of(w: SchemaWriter, node: SchemaNode, schemas: list[Any]) -> None:
         w.write(w.child(node, "allOf", index))
 
 
+# cell: if
+def _if(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
+    errors, seen = w.branch(w.child(node, "if"))
+    with w.block(f"if not {errors}:"):
+        if seen:
+            w.line(f"{node.seen} |= {seen}")
+        if "then" in node.schema:
+            w.write(w.child(node, "then"))
+    with w.block("else:"):
+        if "else" in node.schema:
+            w.write(w.child(node, "else"))
+
+
+# cell: dependent-schemas
+def _dependent_schemas(w: SchemaWriter, node: SchemaNode, schemas: dict[str, Any]) -> None:
+    with w.block(f"if type({node.value}) is dict:"):
+        for key in schemas:
+            with w.block(f"if {w.bind(key, 'K')} in {node.value}:"):
+                w.write(w.child(node, "dependentSchemas", key))
+
+
+# cell: not
+def _not(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
+    errors, _ = w.branch(w.child(node, "not")._replace(seen=""))
+    with w.block(f"if not {errors}:"):
+        w.fail(node, "fits the schema under not")
+
+
 # cell: branches
 def _branches(keyword: str) -> Keyword:
     def write(w: SchemaWriter, node: SchemaNode, schemas: list[Any]) -> None:
@@ -89,32 +117,38 @@ def _branches(keyword: str) -> Keyword:
     return write
 
 
-# cell: not
-def _not(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
-    errors, _ = w.branch(w.child(node, "not")._replace(seen=""))
-    with w.block(f"if not {errors}:"):
-        w.fail(node, "fits the schema under not")
+# cell: wrong-type
+_WRONG_TYPE = re.compile(r"expected ([a-z]+(?: or [a-z]+)*), got ([a-z]+)")
 
 
-# cell: if
-def _if(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
-    errors, seen = w.branch(w.child(node, "if"))
-    with w.block(f"if not {errors}:"):
-        if seen:
-            w.line(f"{node.seen} |= {seen}")
-        if "then" in node.schema:
-            w.write(w.child(node, "then"))
-    with w.block("else:"):
-        if "else" in node.schema:
-            w.write(w.child(node, "else"))
+# cell: none-fits
+def _none_fits(path: str, branches: Sequence[list[str]]) -> str:
+    """Return the one error for `anyOf` and `oneOf`: the branch that is nearest comes first.
 
+    Far is a branch that wants another type; then one whose constants differ (they name the kind
+    of record that was meant); then one with more errors.
+    """
+    fits = [str(place) for place, errors in enumerate(branches, 1) if not errors]
+    if fits:
+        return f"{path}: fits alternatives {' and '.join(fits)}, expected exactly one"
+    own = f"{path}: "
+    told = [[error.removeprefix(own) for error in errors] for errors in branches]
+    types = [_WRONG_TYPE.fullmatch(errors[0]) for errors in told if len(errors) == 1]
+    if len(types) == len(told) and all(types):
+        names = dict.fromkeys(n for found in types if found for n in found[1].split(" or "))
+        return f"{own}expected {' or '.join(names)}, {told[0][0].rpartition(', ')[2]}"
 
-# cell: dependent-schemas
-def _dependent_schemas(w: SchemaWriter, node: SchemaNode, schemas: dict[str, Any]) -> None:
-    with w.block(f"if type({node.value}) is dict:"):
-        for key in schemas:
-            with w.block(f"if {w.bind(key, 'K')} in {node.value}:"):
-                w.write(w.child(node, "dependentSchemas", key))
+    def distance(errors: list[str]) -> tuple[bool, int, int]:
+        wrong_type = any(map(_WRONG_TYPE.fullmatch, errors))
+        return wrong_type, sum(': expected "' in error for error in errors), len(errors)
+
+    near = []
+    for errors in sorted(told, key=distance)[:3]:
+        more = [f"{len(errors) - 4} more"] if len(errors) > 4 else []
+        near.append("; ".join([*errors[:4], *more]))
+    more = [f"{len(told) - 3} more alternatives"] if len(told) > 3 else []
+    text = f"fits none of {len(told)} alternatives; nearest: {' | or: '.join([*near, *more])}"
+    return own + (text if len(text) <= 800 else f"{text[:799]}…")
 
 
 # cell: unevaluated-items
@@ -155,40 +189,6 @@ _OTHERS: Mapping[str, Keyword] = {
     "unevaluatedItems": _unevaluated_items,
     "unevaluatedProperties": _unevaluated_properties,
 }
-
-
-# cell: wrong-type
-_WRONG_TYPE = re.compile(r"expected ([a-z]+(?: or [a-z]+)*), got ([a-z]+)")
-
-
-# cell: none-fits
-def _none_fits(path: str, branches: Sequence[list[str]]) -> str:
-    """Return the one error for `anyOf` and `oneOf`: the branch that is nearest comes first.
-
-    Far is a branch that wants another type; then one whose constants differ (they name the kind
-    of record that was meant); then one with more errors.
-    """
-    fits = [str(place) for place, errors in enumerate(branches, 1) if not errors]
-    if fits:
-        return f"{path}: fits alternatives {' and '.join(fits)}, expected exactly one"
-    own = f"{path}: "
-    told = [[error.removeprefix(own) for error in errors] for errors in branches]
-    types = [_WRONG_TYPE.fullmatch(errors[0]) for errors in told if len(errors) == 1]
-    if len(types) == len(told) and all(types):
-        names = dict.fromkeys(n for found in types if found for n in found[1].split(" or "))
-        return f"{own}expected {' or '.join(names)}, {told[0][0].rpartition(', ')[2]}"
-
-    def distance(errors: list[str]) -> tuple[bool, int, int]:
-        wrong_type = any(map(_WRONG_TYPE.fullmatch, errors))
-        return wrong_type, sum(': expected "' in error for error in errors), len(errors)
-
-    near = []
-    for errors in sorted(told, key=distance)[:3]:
-        more = [f"{len(errors) - 4} more"] if len(errors) > 4 else []
-        near.append("; ".join([*errors[:4], *more]))
-    more = [f"{len(told) - 3} more alternatives"] if len(told) > 3 else []
-    text = f"fits none of {len(told)} alternatives; nearest: {' | or: '.join([*near, *more])}"
-    return own + (text if len(text) <= 800 else f"{text[:799]}…")
 
 
 # cell: helpers
