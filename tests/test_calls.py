@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
-from typing import Any, Literal
+from datetime import date
+from enum import Enum
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field
 
 from apisurface.calls import (
     MalformedCall,
@@ -190,6 +193,10 @@ def test_a_taken_name_is_refused_and_the_first_stays():
         {"$ref": "https://example.com/schema"},
         {"dependencies": {"a": ["b"]}},
         {"type": "array", "items": [{"type": "string"}]},
+        {"type": "strin"},
+        {"minLength": -1},
+        {"pattern": "(?P<id>x)"},
+        {"$ref": "#/$defs/nowhere"},
     ],
 )
 def test_what_cannot_be_enforced_is_refused_on_registration(part):
@@ -264,6 +271,57 @@ def test_types_are_asked_only_behind_the_schema():
 
     assert registry.violations("wait", {"ms": 5.0, "ok": True}) == []
     assert len(registry.violations("wait", {"ms": "5", "ok": "true", "mode": "c"})) == 3
+
+
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Item(BaseModel):
+    sku: str
+    count: Annotated[int, Field(ge=1)] = 1
+    parts: list[Item] = []
+
+
+def test_what_the_library_derives_our_validator_enforces():
+    registry = ToolRegistry()
+
+    @registry.tool
+    def order(
+        items: list[Item], colour: Colour, note: str | None = None, day: date | None = None
+    ):
+        return items, colour, note, day
+
+    good = {
+        "items": [{"sku": "a", "parts": [{"sku": "b"}]}],
+        "colour": "red",
+        "day": "2026-11-30",
+    }
+    assert registry.violations("order", good) == []
+    items, colour, note, day = registry.get("order").func(**good)
+    assert items[0].parts[0] == Item(sku="b")
+    assert (colour, note, day) == (Colour.RED, None, date(2026, 11, 30))
+    bad = {"items": [{"sku": 1, "parts": [{"count": 0}]}], "colour": "green", "x": 1}
+    found = registry.violations("order", bad)
+    assert [line.split(": ")[0] for line in found] == [
+        "$.items[0].sku",
+        "$.items[0].parts[0].sku",
+        "$.items[0].parts[0].count",
+        "$.colour",
+        "$.x",
+    ]
+    assert registry.violations("order", good | {"day": "2026-02-30"})[0].startswith("$.day: ")
+
+
+def test_a_pattern_in_pythons_dialect_is_refused_with_the_decorator():
+    registry = ToolRegistry()
+
+    def find(code: Annotated[str, Field(pattern=r"(?P<id>\d+)")]): ...
+
+    with pytest.raises(UnsupportedSchema):
+        registry.tool(find)
+    assert registry.names() == []
 
 
 @pytest.mark.parametrize(
@@ -363,7 +421,7 @@ def test_the_errors_hang_in_the_tree():
 # --- cases -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", ["", None])
+@pytest.mark.parametrize("arguments", ["", "  ", "\n", None])
 def test_b076_b077_nothing_is_an_empty_object_and_then_the_schema_decides(arguments):
     raw = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": arguments}}
     call = parse_tool_call(raw)

@@ -81,6 +81,24 @@ CONTRACT = {
         "parse_tool_call": "raw",
         "parse_tool_calls": "raw",
     },
+    "running": {
+        "ToolResult": "ok, value=None, error=None, errors=<factory>, call_id=None, in_doubt=False",
+    },
+    "dispatch": {
+        "dispatch": "registry, call, *, authorize=None, deadline=None, store=None",
+        "dispatch_all": "registry, calls, *, authorize=None, deadline=None, store=None",
+        "run_with_repair": "fixer_policy, registry, call, max_repairs=2, *, authorize=None, "
+        "deadline=None, store=None, attempts=None",
+        "coerce_output": "text, schema",
+        "Tool": None,
+        "ToolRegistry": None,
+        "ToolCall": None,
+        "ToolResult": None,
+        "parse_tool_call": None,
+        "parse_tool_calls": None,
+        "MemoryStore": None,
+        "InvalidOutput": None,
+    },
     "sse": {
         "iter_sse": "chunks",
         "SSEvent": None,
@@ -161,6 +179,7 @@ TREE = {
     "AnswerMissing": (apisurface.ToolCallError,),
     "CallsNotAnswered": (apisurface.ToolCallError,),
     "MalformedCall": (apisurface.ToolCallError,),
+    "InvalidOutput": (apisurface.BoundaryError, ValueError),
     "UnsupportedSchema": (apisurface.BoundaryError, ValueError),
 }
 

@@ -34,6 +34,14 @@ from apisurface.compiled import (
     compile_program,
 )
 from apisurface.deltas import PLAIN_USAGE, ChatReader, Delta, Kind, Reader, argument_text
+from apisurface.dispatch import (
+    Authorize,
+    InvalidOutput,
+    coerce_output,
+    dispatch,
+    dispatch_all,
+    run_with_repair,
+)
 from apisurface.drafts import (
     IN_PLACE,
     KEYWORDS,
@@ -67,6 +75,7 @@ from apisurface.extraction import (
     parse_object,
 )
 from apisurface.failures import Failure, as_text, judge_response
+from apisurface.idempotency import Claim, MemoryStore, SQLiteStore, Store, fingerprint
 from apisurface.keywords import KEYWORD_HELPERS, TYPED_KEYWORDS, repeated_items
 from apisurface.levels import REFUND_SCHEMA, schema_response_format
 from apisurface.masks import (
@@ -98,6 +107,7 @@ from apisurface.partial import (
 from apisurface.patterns import MAX_PLACES, compile_pattern
 from apisurface.references import SchemaDocument, unknown_keywords
 from apisurface.responses import ResponsesReader
+from apisurface.running import ToolResult, in_thread, run_tool
 from apisurface.sampling import StopFilter, apply_stop, check_distribution, nucleus, softmax
 from apisurface.signatures import TypedFunction, typed_function
 from apisurface.sse import (
@@ -201,6 +211,7 @@ __all__ = [
     "WORD_CHARS",
     "AnswerMissing",
     "AnthropicReader",
+    "Authorize",
     "Automaton",
     "BoundaryError",
     "CallsNotAnswered",
@@ -208,6 +219,7 @@ __all__ = [
     "ChatReader",
     "ChatTemplate",
     "Choice",
+    "Claim",
     "Code",
     "ConfigError",
     "DeadlineExceeded",
@@ -220,6 +232,7 @@ __all__ = [
     "GeminiReader",
     "HttpTransport",
     "IncompleteToolStream",
+    "InvalidOutput",
     "Keyword",
     "Kind",
     "Look",
@@ -229,6 +242,7 @@ __all__ = [
     "MalformedResponse",
     "MalformedStream",
     "Markers",
+    "MemoryStore",
     "Message",
     "Mistake",
     "NotActionable",
@@ -243,6 +257,7 @@ __all__ = [
     "Reader",
     "Repeat",
     "ResponsesReader",
+    "SQLiteStore",
     "SSEDecoder",
     "SSEvent",
     "SchemaDocument",
@@ -252,6 +267,7 @@ __all__ = [
     "Series",
     "State",
     "StopFilter",
+    "Store",
     "StreamAssembler",
     "StreamState",
     "StreamTransport",
@@ -260,6 +276,7 @@ __all__ = [
     "ToolCall",
     "ToolCallError",
     "ToolRegistry",
+    "ToolResult",
     "Transport",
     "Tree",
     "TypedFunction",
@@ -281,6 +298,7 @@ __all__ = [
     "check_distribution",
     "check_keywords",
     "classify_failure",
+    "coerce_output",
     "compile_pattern",
     "compile_program",
     "compile_validator",
@@ -290,6 +308,8 @@ __all__ = [
     "counted",
     "decode_arguments",
     "diagnose",
+    "dispatch",
+    "dispatch_all",
     "encode_body",
     "encode_result",
     "equality_key",
@@ -298,7 +318,9 @@ __all__ = [
     "find_brace",
     "find_control_tokens",
     "find_fences",
+    "fingerprint",
     "illegal_mass",
+    "in_thread",
     "is_anchored",
     "is_multiple",
     "is_plain",
@@ -330,8 +352,10 @@ __all__ = [
     "render_chat_template",
     "repeated_items",
     "retry_after",
+    "run_tool",
     "run_tool_turn",
     "run_validity_experiment",
+    "run_with_repair",
     "schema_response_format",
     "scripted_candidate",
     "secrets_in",
