@@ -21,14 +21,6 @@ from apisurface.responses import ResponsesReader
 from apisurface.sse import IncompleteToolStream, MalformedStream
 from apisurface.wire import BoundaryError, provider_error
 
-# cell: readers
-READERS: dict[str, Callable[[], Reader]] = {
-    "openai-chat": ChatReader,
-    "openai-responses": ResponsesReader,
-    "anthropic": AnthropicReader,
-    "gemini": GeminiReader,
-}
-
 
 # cell: joined
 def _joined(pieces: list[str]) -> str:
@@ -36,6 +28,14 @@ def _joined(pieces: list[str]) -> str:
     text = "".join(pieces)
     if re.search("[\ud800-\udbff][\udc00-\udfff]", text):
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return text
+
+
+# cell: checked
+def _checked(text: object) -> str:
+    """Return a text that is one."""
+    if type(text) is not str:
+        raise MalformedStream("text was expected", raw=text)
     return text
 
 
@@ -87,6 +87,15 @@ class _Choice:
     def text(self, kind: str) -> str | None:
         """Return one kind of text, None when no piece of it came."""
         return _joined(self.texts[kind]) if kind in self.texts else None
+
+
+# cell: readers
+READERS: dict[str, Callable[[], Reader]] = {
+    "openai-chat": ChatReader,
+    "openai-responses": ResponsesReader,
+    "anthropic": AnthropicReader,
+    "gemini": GeminiReader,
+}
 
 
 # cell: assembler
@@ -301,11 +310,3 @@ class StreamAssembler:
         digest = sha256(json.dumps(about).encode()).hexdigest()[:24]
         made = {"id": f"synthetic_{digest}", "type": "function", "function": function}
         return made | {"synthetic_id": True}
-
-
-# cell: checked
-def _checked(text: object) -> str:
-    """Return a text that is one."""
-    if type(text) is not str:
-        raise MalformedStream("text was expected", raw=text)
-    return text
