@@ -331,6 +331,17 @@ def test_an_error_that_a_gateway_wrapped_is_judged_by_the_innermost():
     assert judged(500, wrapped)[1] == "code_retry"
 
 
+def test_what_only_the_outer_error_says_is_kept():
+    outer = error(type="insufficient_quota", message='{"error": {"message": "m"}}')
+    found = judge_response(400, outer)
+    assert (found.kind, found.message) == ("quota", "m")
+    body = json.dumps(error(code="insufficient_quota", message="m"))
+    for _ in range(3):
+        body = json.dumps(error(message=body))
+    assert judge_response(500, body).kind == "quota"
+    assert judge_response(500, error(message=body)).kind == "server"  # deeper is not looked
+
+
 # --- how an answer ended ---------------------------------------------------------
 
 
@@ -433,6 +444,11 @@ def test_b149_a_malformed_call_outweighs_the_call_beside_it():
 def test_a_whole_reply_of_any_surface(body, kind):
     assert judge_response(200, body).kind == kind
     assert judge_response(200, json.dumps(body).encode()).kind == kind
+
+
+def test_of_several_good_answers_the_first_is_told():
+    choices = [{"message": {}, "finish_reason": word} for word in ("stop", "tool_calls")]
+    assert judge_response(200, {"choices": choices}).message == "finish reason 'stop'"
 
 
 def test_a_body_decides_before_a_finish_reason():

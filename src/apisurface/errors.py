@@ -172,8 +172,8 @@ def diagnose(
     httpx, the standard library, the official openai and anthropic clients, or any that carries
     a `status_code`. Limits that no short wait can lift (a daily window, a request larger than
     the limit) are not retryable, nor is what the server marks `x-should-retry: false`. A wait
-    beyond `MAX_RETRY_AFTER` is cut to it, and the message says so. Without anything given the
-    kind is unknown. Raises nothing.
+    beyond `MAX_RETRY_AFTER`, 600 s, is cut to it, and the message says so. Without anything
+    given the kind is unknown. Raises nothing.
 
     Sources: RFC 9110; the error pages of the providers (see the chapter; checked 2026-11-30).
     """
