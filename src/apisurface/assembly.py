@@ -80,7 +80,7 @@ class _Choice:
 
     def __init__(self) -> None:
         self.texts: dict[str, list[str]] = {}
-        self.calls: dict[int, _Call] = {}
+        self.calls: dict[int | None, _Call] = {}
         self.finish: str | None = None
         self.anomalies: list[str] = []
 
@@ -238,13 +238,15 @@ class StreamAssembler:
         self._at(delta).texts.setdefault(delta.kind, []).append(_checked(delta.text))
 
     def _call(self, delta: Delta) -> None:
-        calls, slot, text = self._at(delta).calls, delta.call, delta.text
-        assert slot is not None
-        call = calls.get(slot)
+        _, at, text, slot, ident, name, _ = delta
+        choice = self._choices.get(at)
+        if choice is None or choice.finish is not None:
+            choice = self._at(delta)
+        call = choice.calls.get(slot)
         if call is None:
-            call = calls[slot] = _Call()
-        if delta.id or delta.name:
-            call.name_it(delta.id, delta.name)
+            call = choice.calls[slot] = _Call()
+        if ident or name:
+            call.name_it(ident, name)
         if call.closed:
             raise MalformedStream("a fragment of a call that is closed", raw=text)
         call.pieces.append(text if type(text) is str else _checked(text))
@@ -301,7 +303,7 @@ class StreamAssembler:
             "request_id": self._request_id,
         }
 
-    def _tool_call(self, at: int, slot: int, call: _Call) -> dict[str, Any]:
+    def _tool_call(self, at: int, slot: int | None, call: _Call) -> dict[str, Any]:
         text = "".join(call.pieces)
         function = {"name": call.name or "", "arguments": text}
         if call.id:
