@@ -1,5 +1,7 @@
 """Made-up schemas with made-up instances: `pair(seed)`, the same on every run.
 
+`corrupted(seed)` is a schema of them with one keyword's value replaced by junk.
+
 An instance comes first. The schema is then built around it, keyword by keyword, most of them true
 of the instance, some at random; in the end about half of the instances are spoiled in one place.
 So about half of the pairs are valid, and those that are not are nearly so: a random pair would
@@ -9,7 +11,7 @@ almost always fail at the first keyword.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from random import Random
 from typing import Any
@@ -407,3 +409,43 @@ def pair(seed: int) -> tuple[Schema, Any]:
     if maker.chance(0.3):
         value = maker.spoiled(value)
     return schema, value
+
+
+ONE = "items contains additionalProperties propertyNames not if then else"
+MANY, NAMED = ["allOf", "anyOf", "oneOf", "prefixItems"], ["properties", "patternProperties"]
+JUNK = [None, True, False, -1, 0, 1, 1.0, 1.5, -0.0, 2**70, "", "a", "#", "(", "string", [], {}]
+JUNK += [
+    ["a"],
+    ["a", "a"],
+    [1],
+    [True],
+    [[]],
+    [{}],
+    [None],
+    ["string", 1],
+    ["string", "string"],
+]
+JUNK += [{"a": 1}, {"a": "b"}, {"a": ["b", "b"]}, {"a": {"type": "x"}}]
+
+
+def _keywords(schema: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield each keyword, with the schema that it stands in."""
+    if isinstance(schema, dict):
+        for word, value in schema.items():
+            yield schema, word
+            below = [value] if word in ONE.split() else value if word in MANY else []
+            if word in (*NAMED, "$defs", "dependentSchemas"):
+                below = value.values()
+            for inner in below:
+                yield from _keywords(inner)
+
+
+def corrupted(seed: int) -> Schema:
+    """Return the schema of one seed with junk as the value of one keyword."""
+    schema = pair(seed)[0]
+    random = Random(seed)
+    places = list(_keywords(schema))
+    if places:
+        inside, word = random.choice(places)
+        inside[word] = deepcopy(random.choice(JUNK))
+    return schema

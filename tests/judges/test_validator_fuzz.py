@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from judges.pairs import pair
+from judges.pairs import corrupted, pair
 from judges.places import path_of, reaches
 
 from apisurface.validator import UnsupportedSchema, compile_validator, validate
@@ -222,3 +222,24 @@ def test_the_pairs_try_every_keyword_both_ways(peer):
         schema, instance = pair(seed)
         walk(schema, theirs(peer, schema, instance))
     assert {word for word, verdicts in seen.items() if len(verdicts) < 2} == set()
+
+
+def refused(door: Callable[[Any], Any], schema: Any, error: type[Exception]) -> str:
+    """Return the keyword that a schema is refused for, "" when it is not."""
+    try:
+        door(schema)
+    except error as refusal:
+        return getattr(refusal, "keyword", "") or "a keyword"
+    return ""
+
+
+def test_a_corrupted_schema_is_refused_when_the_judge_refuses_it(peer):
+    """Ours also refuses a circle and a wrong pattern where the judge never gets to them."""
+    differ = []
+    for seed in range(PAIRS // 2):
+        schema = corrupted(seed)
+        ours = refused(compile_validator, schema, UnsupportedSchema)
+        theirs = refused(peer, schema, Exception)
+        if bool(ours) is not bool(theirs) and ours not in ("$ref", "pattern"):
+            differ.append((seed, ours))
+    assert differ == []
