@@ -15,17 +15,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import fastjsonschema
 import httpx
+import jsonschema_rs
 import numpy as np
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletionChunk
+from jsonschema import Draft202012Validator
 
 from apisurface.assembly import StreamAssembler
 from apisurface.exchange import within
 from apisurface.extraction import parse_object
+from apisurface.levels import REFUND_SCHEMA
 from apisurface.patterns import compile_pattern
 from apisurface.sampling import StopFilter, nucleus, softmax
 from apisurface.sse import iter_payloads
+from apisurface.validator import compile_validator, validate
 from apisurface.wire import HttpTransport, ScriptedModel, chat
 
 Work = Callable[[], object]
@@ -210,6 +215,62 @@ def on_the_wire(size: int) -> list[bytes]:
 def payload_texts(size: int) -> list[str]:
     """Return the texts of the objects in that stream."""
     return [json.dumps(chunk) for chunk in one_call(size)]
+VALID: dict[str, Any] = {"ticket_id": "T-011", "action": "refund", "order_id": "O-0011"}
+VALID |= {"amount_cents": 1307, "currency": "USD"}
+SIX: dict[str, Any] = {"ticket_id": "11", "action": "Refund", "order_id": 11, "amount_cents": "13.07"}
+SIX |= {"currency": "usd", "note": "stray field"}
+
+
+def shape(size: int) -> dict[str, Any]:
+    """Return the schema of one refund record, or of a list of them."""
+    return REFUND_SCHEMA if size == 1 else {"type": "array", "items": REFUND_SCHEMA}
+
+
+def refunds(record: dict[str, Any], size: int) -> Any:
+    """Return one record, or a list of them."""
+    return dict(record) if size == 1 else [dict(record) for _ in range(size)]
+
+
+def compiled(record: dict[str, Any], size: int) -> Work:
+    """Return our compiled check of all records."""
+    return partial(compile_validator(shape(size)), refunds(record, size))
+
+
+def remembered(record: dict[str, Any], size: int) -> Work:
+    """Return plain `validate` of all records, which reads the schema's content each time."""
+    return partial(validate, refunds(record, size), shape(size))
+
+
+def messages(check: Any, value: Any) -> list[str]:
+    """Collect every message of a validator that yields errors."""
+    return [error.message for error in check.iter_errors(value)]
+
+
+def library(record: dict[str, Any], size: int) -> Work:
+    """Return the check of the library most programs use."""
+    return partial(messages, Draft202012Validator(shape(size)), refunds(record, size))
+
+
+def rust(record: dict[str, Any], size: int) -> Work:
+    """Return the check of a validator written in Rust."""
+    check = jsonschema_rs.Draft202012Validator(shape(size))
+    return partial(messages, check, refunds(record, size))
+
+
+def first_only(record: dict[str, Any], size: int) -> Work:
+    """Return the check of a validator that stops at the first error."""
+    return partial(fastjsonschema.compile(shape(size)), refunds(record, size))
+
+
+def check_of(
+    door: str, ours: Callable[..., Work], peer: str, theirs: Callable[..., Work], n: int = 1
+) -> Iterable[Race]:
+    """Yield the races of one of our doors against one peer: a valid record, then six errors."""
+    for name, record in (("valid", VALID), ("six errors", SIX)):
+        if theirs is not first_only or record is VALID:
+            yield Race(
+                f"{door}, {name}", peer, n, partial(ours, record), partial(theirs, record)
+            )
 
 
 RACES = [
@@ -292,6 +353,11 @@ RACES = [
         on(on_the_wire, lambda chunks: list(iter_payloads(chunks))),
         on(payload_texts, lambda texts: [json.loads(text) for text in texts]),
     ),
+    *check_of("compile_validator", compiled, "jsonschema, all errors", library),
+    *check_of("compile_validator", compiled, "fastjsonschema, compiled", first_only),
+    *check_of("compile_validator", compiled, "jsonschema-rs, all messages", rust),
+    *check_of("validate", remembered, "jsonschema, all errors", library),
+    *check_of("compile_validator, 500", compiled, "jsonschema, all errors", library, 500),
 ]
 
 
@@ -311,6 +377,7 @@ def main() -> None:
         ratio = ours / theirs
         shown = f"{ratio:.1f}x" if ratio >= 0.1 else f"1/{1 / ratio:.0f}"
         line = f"{race.name:38} {ours * 1e3:8.3f}  {shown:>7}  {growth:5.2f}"
+        line = f"{race.name:38} {ours * 1e3:8.3f}  {ours / theirs:6.3g}x  {growth:5.2f}"
         print(f"{line}  {race.peer}", flush=True)
 
 

@@ -196,7 +196,9 @@ def _plain_schema(schema: Any) -> Any:
         return schema
     plain, faults = plain_copy(schema)
     for steps, reason in faults:
-        keyword = next((step for step in reversed(steps) if isinstance(step, str)), "")
+        data = [step for step in steps if step in ("const", "enum", "default", "examples")]
+        names = data[:1] or [step for step in steps if isinstance(step, str)][-1:]
+        keyword = str(names[0]) if names else ""
         pointer = "".join(map(pointer_step, steps))
         raise UnsupportedSchema(reason, keyword=keyword, pointer=pointer)
     return plain

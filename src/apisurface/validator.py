@@ -235,7 +235,8 @@ def compile_validator(
             start(instance, errors.append, {})
         except RecursionError:
             return [f"{path_text(_deepest(instance))}: nested deeper than can be checked"]
-        return errors if len(errors) == len(set(errors)) else list(dict.fromkeys(errors))
+        once = len(errors) < 2 or len(errors) == len(set(errors))
+        return errors if once else list(dict.fromkeys(errors))
 
     return violations
 

@@ -92,7 +92,9 @@ def is_plain(value: Any) -> bool:
     container that stands in many places is looked at once per level.
     """
     level = [value]
-    for _ in range(MAX_NESTING + 1):
+    for depth in range(MAX_NESTING + 1):
+        if depth == MAX_NESTING and any(type(inner) is not float for inner in level):
+            return False
         deeper: list[Any] = []
         for inner in level:
             kind = type(inner)
