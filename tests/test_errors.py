@@ -42,6 +42,7 @@ from apisurface import (
     classify_failure,
     diagnose,
 )
+from apisurface.dispatch import InvalidOutput
 from apisurface.errors import MAX_RETRY_AFTER
 from apisurface.sse import MalformedStream
 from apisurface.tools import (
@@ -243,6 +244,7 @@ def test_urllib_for_real():
         (MalformedJSON("x"), "malformed", "model_retry_without_effect"),
         (MalformedArguments("x"), "malformed", "model_retry_without_effect"),
         (ProposalRefused("x"), "malformed", "model_retry_without_effect"),
+        (InvalidOutput(["x"], 1), "malformed", "model_retry_without_effect"),
         (NotActionable("x", kind="arguments"), "malformed", "model_retry_without_effect"),
         (NotActionable("x", kind="finish"), "malformed", "typed_failure"),
         (AnswerMissing("x"), "malformed", "typed_failure"),

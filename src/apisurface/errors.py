@@ -36,7 +36,7 @@ _EXCEPTIONS = {
         "malformed": "json.JSONDecodeError httpx.DecodingError httpx.SSEError "
         "client.APIResponseValidationError apisurface.MalformedResponse "
         "apisurface.MalformedStream apisurface.MalformedJSON apisurface.StructuredOutputFailed "
-        "apisurface.ToolCallError apisurface.NotActionable",
+        "apisurface.ToolCallError apisurface.NotActionable apisurface.InvalidOutput",
         "truncated": "client.LengthFinishReasonError apisurface.OutputTruncated "
         "apisurface.IncompleteToolStream",
         "content_filter": "client.ContentFilterFinishReasonError",
@@ -63,6 +63,7 @@ def _class_names(error: object) -> list[str]:
 
 # cell: from-model
 _FROM_MODEL = {
+    "apisurface.InvalidOutput",
     "apisurface.MalformedJSON",
     "apisurface.MalformedArguments",
     "apisurface.MalformedCall",
