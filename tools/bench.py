@@ -19,9 +19,9 @@ import fastjsonschema
 import httpx
 import jsonschema_rs
 import numpy as np
+from jsonschema import Draft202012Validator
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletionChunk
-from jsonschema import Draft202012Validator
 
 from apisurface.assembly import StreamAssembler
 from apisurface.exchange import within
@@ -215,10 +215,12 @@ def on_the_wire(size: int) -> list[bytes]:
 def payload_texts(size: int) -> list[str]:
     """Return the texts of the objects in that stream."""
     return [json.dumps(chunk) for chunk in one_call(size)]
+
+
 VALID: dict[str, Any] = {"ticket_id": "T-011", "action": "refund", "order_id": "O-0011"}
 VALID |= {"amount_cents": 1307, "currency": "USD"}
-SIX: dict[str, Any] = {"ticket_id": "11", "action": "Refund", "order_id": 11, "amount_cents": "13.07"}
-SIX |= {"currency": "usd", "note": "stray field"}
+SIX: dict[str, Any] = {"ticket_id": "11", "action": "Refund", "order_id": 11}
+SIX |= {"amount_cents": "13.07", "currency": "usd", "note": "stray field"}
 
 
 def shape(size: int) -> dict[str, Any]:
