@@ -241,7 +241,7 @@ class ChatReader:
             slot = state.calls.place(index, ident, name, item)
             if more := item.keys() - {"index", "id", "type", "function", "custom"}:
                 extra = state.kept.rest.setdefault("call_fields", {})
-                extra[slot] = {key: item[key] for key in sorted(more)}
+                extra[ident or str(slot)] = {key: item[key] for key in sorted(more)}
         if state.custom or "custom" in item:
             self._custom(state, slot, item)
             if slot in state.custom:
