@@ -153,13 +153,24 @@ def test_states_are_forgotten_before_they_fill_the_memory() -> None:
     ab = one("a") | one("b")
     behind = Automaton(Series((one("a"), Repeat(ab, 60, 60), Edge("end"))))
     value, text = 1, ""
-    for _ in range(12_000):
+    for _ in range(6_000):
         value = value * 1103515245 + 12345 & 0x7FFFFFFF
         text += "ab"[value >> 16 & 1]
     behind.search(text)
     kept = sum(len(state.places) for state in behind.states.values())
     assert behind.work > automata._REMEMBERED
     assert kept <= automata._REMEMBERED
+
+
+def test_forgotten_states_do_not_keep_each_other() -> None:
+    automaton = Automaton(Series((one("a"), one("b"), one("c"))))
+    first = automaton.state(frozenset([automaton.net.first]), None)
+    assert not automaton.search("ab")
+    assert first
+    automaton.limit = 0
+    assert not automaton.search("abab")
+    assert not first
+    assert all(each is not first for each in automaton.states.values())
 
 
 def test_looks_in_loops_cost_a_pass_each_and_not_more() -> None:

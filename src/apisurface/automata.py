@@ -194,6 +194,8 @@ class State(dict[int, "tuple[bool, State | None]"]):
     it, None when nothing can match any more. It is worked out when it is first asked for.
     """
 
+    __slots__ = ("automaton", "places", "word")
+
     def __init__(
         self, automaton: "Automaton", places: frozenset[int], word: bool | None
     ) -> None:
@@ -232,12 +234,12 @@ class State(dict[int, "tuple[bool, State | None]"]):
             waiting += ways if holds else ()
         automaton.work += len(seen)
         state = automaton.state(frozenset(after), automaton.words and word) if after else None
-        self[symbol] = 0 in seen, state
-        return self[symbol]
+        move = self[symbol] = 0 in seen, state
+        return move
 
 
 # cell: limit
-_REMEMBERED = 100_000  # places visited before all states are forgotten: some ten megabytes
+_REMEMBERED = 20_000  # places visited before all states are forgotten: some megabytes
 
 
 # cell: automaton
@@ -267,11 +269,14 @@ class Automaton:
     def state(self, places: frozenset[int], word: bool | None) -> State:
         """Return the state for some places; forget all states when there are too many."""
         if self.work > self.limit:
-            self.states, self.limit = {}, self.work + _REMEMBERED
-        key = places, word
-        if key not in self.states:
-            self.states[key] = State(self, places, word)
-        return self.states[key]
+            old, self.states, self.limit = self.states, {}, self.work + _REMEMBERED
+            for each in list(old.values()):
+                each.clear()  # they lead to each other, which would keep them all
+        states, key = self.states, (places, word)  # another thread may put a new table there
+        state = states.get(key)
+        if state is None:
+            state = states[key] = State(self, places, word)
+        return state
 
     def symbols(self, text: str) -> Iterable[int]:
         """Return what is read: the kind of each character, 0 at the end, and what looks see."""
