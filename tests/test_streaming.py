@@ -443,12 +443,24 @@ def test_b064_a_call_begun_as_text_is_reported_apart_from_the_content() -> None:
         'done: <tool_call>{"name":"f"}</tool_call>',
         "The tag <tool_call> opens a call.",
         "<tool_call>",
+        "{",
         "",
     ],
 )
 def test_b064_text_about_calls_is_text(text: str) -> None:
     got = assemble_chat_stream([chunk({"content": text}), chunk({}, "stop")])
     assert actionable_calls(got) == []
+
+
+def test_b064_the_last_call_as_text_decides() -> None:
+    text = '<tool_call>{"a": 1}</tool_call> <tool_call>\n{"b": '
+    with pytest.raises(NotActionable) as caught:
+        actionable_calls({"message": {"content": text}, "finish_reason": "stop"})
+    assert caught.value.raw == '<tool_call>\n{"b": '
+    with_a_call = assemble_chat_stream(
+        [chunk({"content": text}), tools(tool(0, "c", "f")), END]
+    )
+    assert len(actionable_calls(with_a_call)) == 1
 
 
 def test_b065_null_tool_calls_lose_no_text() -> None:
@@ -659,6 +671,13 @@ def test_an_anthropic_message_keeps_its_blocks_in_order_under_native() -> None:
         "stop_reason": "tool_use",
         "usage": {"input_tokens": 5, "cache_read_input_tokens": 7, "output_tokens": 9},
     }
+
+
+def test_an_anthropic_message_may_be_without_an_id() -> None:
+    start = {"type": "message_start", "message": {"usage": {"input_tokens": 3}}}
+    got = assemble_chat_stream([start, *stopped("end_turn")], provider="anthropic")
+    assert got["request_id"] is None
+    assert got["usage"] == {"prompt_tokens": 3, "completion_tokens": 0, "total_tokens": 3}
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,8 @@ class AnthropicReader:
             return self._stop(chunk)
         if kind == "message_start":
             message = chunk["message"]
-            return [Delta("id", text=message["id"]), *self._count(message.get("usage"))]
+            named = [Delta("id", text=message["id"])] if message.get("id") else []
+            return [*named, *self._count(message.get("usage"))]
         if kind == "message_delta":
             return self._end(chunk)
         return [Delta("end")] if kind == "message_stop" else []

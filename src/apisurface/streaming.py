@@ -16,7 +16,6 @@ to a reader cannot be taken back.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -124,7 +123,13 @@ class NotActionable(BoundaryError, ValueError):
 
 
 # cell: text-call
-_TEXT_CALL = re.compile(r"<tool_call>\s*+\{(?!.*</tool_call>)", re.DOTALL)
+def _text_call(text: object) -> str | None:
+    """Return the tool call that a text begins with `<tool_call>{` and does not end, if any."""
+    if not isinstance(text, str):
+        return None
+    begun = text.find("<tool_call>", text.rfind("</tool_call>") + 1)
+    found = text[begun:] if begun >= 0 else ""
+    return found if found.removeprefix("<tool_call>").lstrip().startswith("{") else None
 
 
 # cell: judged
@@ -175,10 +180,9 @@ def actionable_calls(response: dict[str, Any]) -> list[ToolCall]:
     if not found and message.get("function_call"):
         what = "a call in the deprecated field function_call has no id to be answered under"
         raise NotActionable(what, kind="id", raw=message["function_call"])
-    text = message.get("content")
-    if not found and isinstance(text, str) and (begun := _TEXT_CALL.search(text)):
+    if not found and (text := _text_call(message.get("content"))):
         what = "the content begins a tool call as text and does not end it"
-        raise NotActionable(what, kind="text", raw=text[begun.start() :])
+        raise NotActionable(what, kind="text", raw=text)
     return found
 
 
