@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from apisurface.signatures import TypedFunction, typed_function
 
@@ -290,6 +290,22 @@ def test_complaints_have_paths_and_show_no_value():
     found = typed_function(tool).complaints({"day": "2026-02-30", "at": {"city": 1}, "x-y": 2})
     assert [line.split(": ")[0] for line in found] == ["$.day", "$.at.city", '$["x-y"]']
     assert not any("2026-02-30" in line for line in found)
+
+
+class Fussy(BaseModel):
+    x: int
+
+    @field_validator("x")
+    @classmethod
+    def judge(cls, value):
+        raise KeyError("a mistake in the validator, password=hunter2")
+
+
+def test_a_validator_that_fails_is_a_complaint_and_no_crash():
+    def tool(record: Fussy): ...
+
+    found = typed_function(tool).complaints({"record": {"x": 1}})
+    assert found == ["$: checking the declared types failed with KeyError"]
 
 
 def test_a_typed_function_is_a_value():

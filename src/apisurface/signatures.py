@@ -105,6 +105,8 @@ class TypedFunction:
         except ValidationError as error:
             found = error.errors(include_url=False, include_input=False, include_context=False)
             return [f"{_path(one['loc'])}: {one['msg']}" for one in found]
+        except Exception as error:  # a validator of a record that fails instead of judging
+            return [f"$: checking the declared types failed with {type(error).__name__}"]
         return []
 
 
