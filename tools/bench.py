@@ -221,13 +221,6 @@ VALID: dict[str, Any] = {"ticket_id": "T-011", "action": "refund", "order_id": "
 VALID |= {"amount_cents": 1307, "currency": "USD"}
 SIX: dict[str, Any] = {"ticket_id": "11", "action": "Refund", "order_id": 11}
 SIX |= {"amount_cents": "13.07", "currency": "usd", "note": "stray field"}
-SIX: dict[str, Any] = {
-    "ticket_id": "11",
-    "action": "Refund",
-    "order_id": 11,
-    "amount_cents": "13.07",
-}
-SIX |= {"currency": "usd", "note": "stray field"}
 
 
 def shape(size: int) -> dict[str, Any]:
