@@ -90,12 +90,20 @@ class SchemaWriter:
         self.names: dict[str, Any] = {"NAMES": TYPE_NAMES, "SAME_VALUE": SAME_VALUE}
         self.lines: list[str] = []
         self._depth = self._loops = self._inside = self._count = 0
-        self._patterns: dict[str, str] = {}
+        self._patterns: dict[str, Callable[[str], bool]] = {}
+        self._bound: dict[str, str] = {}
         self._functions: dict[tuple[str, bool, tuple[str, ...]], str] = {}
         self._waiting: list[tuple[str, str, bool, tuple[str, ...]]] = []
 
     def program(self) -> str:
         """Return the source; `names` then has every constant that it uses."""
+        for pointer, schema in self.document.schemas.items():
+            if type(schema) is dict:  # also where no value will ever meet the pattern
+                for text in [schema["pattern"]] if "pattern" in schema else []:
+                    self._compile(text, f"{pointer}/pattern", "pattern")
+                for text in schema.get("patternProperties", ()):
+                    place = f"{pointer}/patternProperties{pointer_step(text)}"
+                    self._compile(text, place, "patternProperties")
         self._function("start", "", False, self._enter((), ""), "$")
         while self._waiting:
             self._function(*self._waiting.pop(), SAME_VALUE)
@@ -124,16 +132,18 @@ class SchemaWriter:
         self.names[name] = value
         return name
 
-    def pattern(self, node: SchemaNode, text: str, keyword: str) -> str:
-        """Return the name of a function that says whether a pattern matches."""
+    def _compile(self, text: str, place: str, keyword: str) -> None:
         if text not in self._patterns:
             try:
-                self._patterns[text] = self.bind(compile_pattern(text), "P")
+                self._patterns[text] = compile_pattern(text)
             except UnsupportedPattern as error:
-                step = "" if keyword == "pattern" else pointer_step(text)
-                pointer = f"{node.pointer}/{keyword}{step}"
-                raise UnsupportedSchema(str(error), keyword=keyword, pointer=pointer) from None
-        return self._patterns[text]
+                raise UnsupportedSchema(str(error), keyword=keyword, pointer=place) from None
+
+    def pattern(self, text: str) -> str:
+        """Return the name of a function that says whether a pattern matches."""
+        if text not in self._bound:
+            self._bound[text] = self.bind(self._patterns[text], "P")
+        return self._bound[text]
 
     def line(self, text: str) -> None:
         """Write one line."""

@@ -44,7 +44,7 @@ def _size(sign: str, words: str, one: str, many: str) -> Keyword:
 
 # cell: pattern
 def _pattern(w: SchemaWriter, node: SchemaNode, text: str) -> None:
-    matches = w.pattern(node, text, "pattern")
+    matches = w.pattern(text)
     with w.block(f"if not {matches}({node.value}):"):
         w.fail(node, f"does not match {visible(text, 160)}")
 
@@ -153,7 +153,7 @@ def _pattern_properties(w: SchemaWriter, node: SchemaNode, schemas: dict[str, An
     key, item = w.fresh("k"), w.fresh("v")
     with w.block(f"for {key}, {item} in {node.value}.items():"):
         for text in schemas:
-            matches = w.pattern(node, text, "patternProperties")
+            matches = w.pattern(text)
             with w.block(f"if {matches}({key}):"):
                 if node.seen:
                     w.line(f"{node.seen}.add({key})")
@@ -167,7 +167,7 @@ def _additional_properties(w: SchemaWriter, node: SchemaNode, schema: Any) -> No
     if schema is not True:
         tests = [f"{key} not in {known}"]
         for text in node.schema.get("patternProperties", ()):
-            tests.append(f"not {w.pattern(node, text, 'patternProperties')}({key})")
+            tests.append(f"not {w.pattern(text)}({key})")
         some = w.block(f"if not {known}.issuperset({node.value}):")
         each = w.block(f"for {key}, {item} in {node.value}.items():")
         with some, each, w.block(f"if {' and '.join(tests)}:"):
