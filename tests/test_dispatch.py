@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refund_tool import BAD, ERRORS, GOOD, REFUND
 
 import apisurface
 import apisurface.calls
@@ -35,19 +36,6 @@ from apisurface.tools import assert_all_calls_answered
 from apisurface.validator import UnsupportedSchema, validate
 from apisurface.wire import BoundaryError
 
-REFUND = {
-    "type": "object",
-    "properties": {
-        "order_id": {"type": "string"},
-        "amount_cents": {"type": "integer", "minimum": 1},
-        "reason": {"type": "string"},
-    },
-    "required": ["order_id", "amount_cents", "reason"],
-    "additionalProperties": False,
-}
-GOOD = {"order_id": "A-1", "amount_cents": 5000, "reason": "duplicate charge"}
-BAD = {"order_id": "A-1", "amount_cents": "5000"}
-ERRORS = ["$.amount_cents: expected integer, got string", "$.reason: required"]
 ANY = {"type": "object"}
 
 

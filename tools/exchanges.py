@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from apisurface.tools import LOOKUP_TOOL
 from apisurface.wire import BoundaryError, HttpTransport, ScriptedModel, chat
 from tools.model_server import ModelServer
 from tools.tape import Tape
@@ -23,19 +24,6 @@ REFUND = {
     },
     "required": ["ticket_id", "action", "order_id", "amount_cents", "currency"],
     "additionalProperties": False,
-}
-LOOKUP = {
-    "type": "function",
-    "function": {
-        "name": "lookup_order",
-        "description": "Look up one order by its id.",
-        "parameters": {
-            "type": "object",
-            "properties": {"order_id": {"type": "string", "pattern": "^O-[0-9]{4}$"}},
-            "required": ["order_id"],
-            "additionalProperties": False,
-        },
-    },
 }
 SYSTEM = {"role": "system", "content": "You are a support assistant. Be terse."}
 
@@ -162,18 +150,18 @@ EXCHANGES = [
     Exchange(
         "tools-ignored",
         "A tool offered and required: the model's template has no place for tools.",
-        {"messages": QUESTION, "tools": [LOOKUP], "tool_choice": "required"},
+        {"messages": QUESTION, "tools": [LOOKUP_TOOL], "tool_choice": "required"},
     ),
     Exchange(
         "tool-call",
         "A tool offered under a template that shows tools, after two examples.",
-        {"messages": SHOWN, "tools": [LOOKUP], "max_tokens": 60},
+        {"messages": SHOWN, "tools": [LOOKUP_TOOL], "max_tokens": 60},
         tool_template=True,
     ),
     Exchange(
         "tool-call-stream",
         "The same call as a stream: the arguments arrive in pieces.",
-        {"messages": SHOWN, "tools": [LOOKUP], "max_tokens": 60},
+        {"messages": SHOWN, "tools": [LOOKUP_TOOL], "max_tokens": 60},
         stream=True,
         tool_template=True,
     ),
@@ -182,7 +170,7 @@ EXCHANGES = [
         "The result handed back in a tool turn.",
         {
             "messages": [*SHOWN, *called("call_3", "O-0042", "delayed")],
-            "tools": [LOOKUP],
+            "tools": [LOOKUP_TOOL],
             "max_tokens": 40,
         },
         tool_template=True,
@@ -192,7 +180,7 @@ EXCHANGES = [
         "The same result pasted behind the question, as text of the user.",
         {
             "messages": [*SHOWN[:-1], user('Where is order O-0042? {"status": "delayed"}')],
-            "tools": [LOOKUP],
+            "tools": [LOOKUP_TOOL],
             "max_tokens": 60,
         },
         tool_template=True,
