@@ -1,21 +1,201 @@
-"""What one chunk says: fields that Chat has, fields that it has not, and calls of another kind."""
+"""What one chunk says: which call, fields Chat has, fields it has not, calls of another kind."""
 
 from typing import Any
 
 import pytest
+from chunks import END, calls_of, chunk, plain, tool, tools
 
 from apisurface import (
     ChatReader,
     Delta,
     MalformedStream,
+    NotActionable,
     actionable_calls,
     argument_text,
     assemble_chat_stream,
 )
 
 
-def chunk(delta: Any, finish: str | None = None, **more: Any) -> dict[str, Any]:
-    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish} | more]}
+def test_b023_a_missing_index_opens_by_id_and_continues_the_only_call() -> None:
+    chunks = [
+        tools(tool(id="c1", name="add", arguments='{"a":1')),
+        tools(tool(arguments=',"b":2}')),
+        END,
+    ]
+    assert plain(calls_of(chunks)) == [("c1", "add", {"a": 1, "b": 2})]
+
+
+def test_b023_with_several_calls_open_nobody_can_know() -> None:
+    chunks = [
+        tools(tool(id="c1", name="f", arguments="{")),
+        tools(tool(id="c2", name="g", arguments="{")),
+        tools(tool(arguments="}")),
+    ]
+    with pytest.raises(MalformedStream, match="several calls") as caught:
+        assemble_chat_stream(chunks)
+    assert [call.text for call in caught.value.received.calls] == ["{", "{"]
+
+
+def test_a_second_whole_call_without_index_and_id_is_not_merged() -> None:
+    whole = tool(name="f", arguments="{}") | {"id": ""}
+    assert len(calls_of([tools(whole), END])) == 1
+    with pytest.raises(MalformedStream, match="several calls"):
+        assemble_chat_stream([tools(whole), tools(whole), END])
+
+
+def test_b025_a_missing_index_is_not_index_zero() -> None:
+    chunks = [
+        tools(tool(id="a1", name="f", arguments='{"x":')),
+        tools(tool(arguments="1}")),
+        tools(tool(id="a2", name="f", arguments='{"x":2}')),
+        END,
+    ]
+    assert plain(calls_of(chunks)) == [("a1", "f", {"x": 1}), ("a2", "f", {"x": 2})]
+    null = tools(tool(id="a3", name="f", arguments="{}") | {"index": None})
+    assert [call.id for call in calls_of([*chunks[:-1], null, END])] == ["a1", "a2", "a3"]
+
+
+def test_b026_a_new_id_on_a_known_index_opens_a_new_call() -> None:
+    chunks = [
+        tools(tool(0, "c1", "look", '{"q":"A"}')),
+        tools(tool(0, "c2", "look", '{"q":')),
+        tools(tool(0, arguments='"B"}')),
+        END,
+    ]
+    assert plain(calls_of(chunks)) == [("c1", "look", {"q": "A"}), ("c2", "look", {"q": "B"})]
+
+
+def test_b026_an_id_that_returns_on_its_index_continues_its_call() -> None:
+    chunks = [
+        tools(tool(0, "c1", "f", '{"a":')),
+        tools(tool(0, "c2", "f", '{"b":')),
+        tools(tool(0, "c1", None, "1}")),
+        tools(tool(0, "c2", None, "2}")),
+        END,
+    ]
+    assert plain(calls_of(chunks)) == [("c1", "f", {"a": 1}), ("c2", "f", {"b": 2})]
+
+
+def test_b028_arguments_on_an_index_that_nobody_opened_are_an_error_of_the_whole() -> None:
+    chunks = [
+        tools(tool(0, "c1", "bash", "")),
+        tools(tool(1, None, "", '{"cmd":"ls"}')),
+        END,
+    ]
+    with pytest.raises(MalformedStream, match="belongs to no call") as caught:
+        assemble_chat_stream(chunks)
+    assert caught.value.raw["function"]["arguments"] == '{"cmd":"ls"}'
+
+
+def test_b029_a_repeated_name_is_one_name() -> None:
+    chunks = [
+        tools(tool(0, "c1", "read_file", '{"p":')),
+        tools(tool(0, None, "read_file", '"a"}')),
+        END,
+    ]
+    assert plain(calls_of(chunks)) == [("c1", "read_file", {"p": "a"})]
+
+
+def test_b032_interleaved_fragments_go_by_index() -> None:
+    chunks = [
+        tools(tool(0, "c1", "f", '{"a":'), tool(1, "c2", "g", '{"b":')),
+        tools(tool(0, arguments="1}")),
+        tools(tool(1, arguments="2}")),
+        END,
+    ]
+    assert plain(calls_of(chunks)) == [("c1", "f", {"a": 1}), ("c2", "g", {"b": 2})]
+
+
+def test_b034_a_chunk_without_choices_is_no_error_anywhere() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+    for nothing in ([], None):
+        chunks = [
+            {"choices": nothing, "prompt_filter_results": []},
+            chunk({"content": "hi"}, "stop"),
+            {"choices": nothing, "usage": usage},
+        ]
+        got = assemble_chat_stream(chunks)
+        assert got["message"]["content"] == "hi"
+        assert got["finish_reason"] == "stop"
+        assert got["usage"] == usage
+
+
+def test_b058_cumulative_arguments_are_malformed_not_guessed() -> None:
+    chunks = [tools(tool(0, "c1", "f", '{"a"')), tools(tool(0, None, None, '{"a":1}')), END]
+    got = assemble_chat_stream(chunks)
+    assert got["message"]["tool_calls"][0]["function"]["arguments"] == '{"a"{"a":1}'
+    with pytest.raises(NotActionable, match="malformed"):
+        actionable_calls(got)
+
+
+def test_b059_a_first_delta_that_is_whole_counts_once() -> None:
+    chunks = [tools(tool(0, "c1", "mul", '{"x":3,"y":2}')), END]
+    assert plain(calls_of(chunks)) == [("c1", "mul", {"x": 3, "y": 2})]
+
+
+def test_b065_null_tool_calls_lose_no_text() -> None:
+    chunks = [
+        chunk({"content": "Hel", "tool_calls": None}),
+        chunk({"content": "lo", "tool_calls": None, "function_call": None, "refusal": None}),
+        chunk({}, "stop"),
+    ]
+    got = assemble_chat_stream(chunks)
+    assert got["message"] == {"role": "assistant", "content": "Hello"}
+
+
+def test_b067_text_and_calls_together_are_both_kept() -> None:
+    chunks = [
+        chunk({"content": "Let me look. "}),
+        chunk({"content": "", "tool_calls": [tool(0, "c1", "f", "{}")]}),
+        END,
+    ]
+    got = assemble_chat_stream(chunks)
+    assert got["message"]["content"] == "Let me look. "
+    assert plain(actionable_calls(got)) == [("c1", "f", {})]
+
+
+@pytest.mark.parametrize("index", [0, None])
+def test_b068_a_name_may_come_late(index: int | None) -> None:
+    chunks = [
+        tools(tool(index, "c1", None, '{"q":')),
+        tools(tool(index, "c1" if index is None else None, "search", "1}")),
+        END,
+    ]
+    assert plain(calls_of(chunks)) == [("c1", "search", {"q": 1})]
+
+
+def test_b070_the_deprecated_function_call_is_a_call_with_a_made_id() -> None:
+    chunks = [
+        chunk(
+            {
+                "role": "assistant",
+                "content": None,
+                "function_call": {"name": "f", "arguments": ""},
+            }
+        ),
+        chunk({"function_call": {"arguments": '{"a":1}'}}),
+        chunk({}, "function_call"),
+    ]
+    got = assemble_chat_stream(chunks)
+    assert got["finish_reason"] == "tool_calls"
+    [call] = got["message"]["tool_calls"]
+    assert call["synthetic_id"] is True
+    assert got["message"]["native"]["finish_reason"] == "function_call"
+    assert plain(actionable_calls(got)) == [(call["id"], "f", {"a": 1})]
+    whole = {"message": {"function_call": {"name": "f"}}, "finish_reason": "stop"}
+    with pytest.raises(NotActionable, match="deprecated"):
+        actionable_calls(whole)
+
+
+def test_b071_a_refusal_is_put_together() -> None:
+    chunks = [
+        chunk({"role": "assistant", "content": None, "refusal": "I can"}),
+        chunk({"refusal": "not help."}),
+        chunk({}, "stop"),
+    ]
+    got = assemble_chat_stream(chunks)
+    assert got["message"]["refusal"] == "I cannot help."
+    assert got["message"]["content"] is None
 
 
 def native(*chunks: dict[str, Any]) -> dict[str, Any]:

@@ -1,62 +1,37 @@
-"""Streams as they really arrive: every reported deviation, the gate, and any cut of anything."""
+"""When a streamed call may be acted upon: the two conditions, the gate, and whole exchanges."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
+import httpx
 import pytest
+from chunks import ARGUMENTS, END, chunk, interleaved, pieces, tool, tools
+from hypothesis import given
+from hypothesis import strategies as st
+from loopback import reply, serve
 
 from apisurface import (
+    DeadlineExceeded,
+    Delta,
+    HttpTransport,
     IncompleteToolStream,
     MalformedJSON,
+    MalformedResponse,
     MalformedStream,
     NotActionable,
     ProviderError,
+    ScriptedModel,
     StreamAssembler,
-    ToolCall,
     actionable_calls,
     assemble_chat_stream,
     assemble_tool_stream,
-    partial_json,
+    chat,
+    stream_chat,
 )
 
-
-def chunk(delta: dict[str, Any], finish: str | None = None, index: int = 0) -> dict[str, Any]:
-    return {"choices": [{"index": index, "delta": delta, "finish_reason": finish}]}
-
-
-def tool(
-    index: int | None = None,
-    id: str | None = None,
-    name: str | None = None,
-    arguments: Any = None,
-) -> dict[str, Any]:
-    """One fragment; what is None is left out."""
-    function = {"name": name, "arguments": arguments}
-    item = {
-        "index": index,
-        "id": id,
-        "type": "function" if id else None,
-        "function": {key: value for key, value in function.items() if value is not None},
-    }
-    return {key: value for key, value in item.items() if value is not None}
-
-
-def tools(*items: dict[str, Any]) -> dict[str, Any]:
-    return chunk({"tool_calls": list(items)})
-
-
-END = chunk({}, "tool_calls")
-
-
-def calls_of(chunks: Iterable[dict[str, Any]], provider: str = "openai-chat") -> list[ToolCall]:
-    return actionable_calls(assemble_chat_stream(chunks, provider=provider))
-
-
-def plain(calls: list[ToolCall]) -> list[tuple[str | None, str, dict[str, Any]]]:
-    return [(call.id, call.name, call.arguments) for call in calls]
-
-
-# --- the teaching shape ---------------------------------------------------------------------
+# --- the teaching shape ----------------------------------------------------------
 
 
 def fragment(index: int, arguments: str = "", **more: Any) -> dict[str, Any]:
@@ -131,127 +106,24 @@ def test_what_contradicts_itself_in_the_teaching_shape_is_refused(bad: list[Any]
         assemble_tool_stream(bad)
 
 
-# --- reported cases: chat -------------------------------------------------------------------
+@given(data=st.data())
+def test_the_teaching_shape_needs_every_chunk_it_was_made_of(data: Any) -> None:
+    arguments = data.draw(st.lists(ARGUMENTS, min_size=1, max_size=3))
+    rows = []
+    for index, value in enumerate(arguments):
+        texts = data.draw(pieces(json.dumps(value)))
+        row = [{"index": index, "arguments": text} for text in texts]
+        row[0] |= {"id": f"c{index}", "name": "f"}
+        rows.append([*row, {"index": index, "closed": True}])
+    chunks = [{"tool_call": piece} for piece in data.draw(interleaved(rows))]
+    for at in range(len(chunks) + 1):
+        with pytest.raises(IncompleteToolStream):
+            assemble_tool_stream(chunks[:at])
+    found = assemble_tool_stream([*chunks, {"terminal": True}])
+    assert [call["arguments"] for call in found] == arguments
 
 
-def test_b023_a_missing_index_opens_by_id_and_continues_the_only_call() -> None:
-    chunks = [
-        tools(tool(id="c1", name="add", arguments='{"a":1')),
-        tools(tool(arguments=',"b":2}')),
-        END,
-    ]
-    assert plain(calls_of(chunks)) == [("c1", "add", {"a": 1, "b": 2})]
-
-
-def test_b023_with_several_calls_open_nobody_can_know() -> None:
-    chunks = [
-        tools(tool(id="c1", name="f", arguments="{")),
-        tools(tool(id="c2", name="g", arguments="{")),
-        tools(tool(arguments="}")),
-    ]
-    with pytest.raises(MalformedStream, match="several calls") as caught:
-        assemble_chat_stream(chunks)
-    assert [call.text for call in caught.value.received.calls] == ["{", "{"]
-
-
-def test_a_second_whole_call_without_index_and_id_is_not_merged() -> None:
-    whole = tool(name="f", arguments="{}") | {"id": ""}
-    assert len(calls_of([tools(whole), END])) == 1
-    with pytest.raises(MalformedStream, match="several calls"):
-        assemble_chat_stream([tools(whole), tools(whole), END])
-
-
-def test_b025_a_missing_index_is_not_index_zero() -> None:
-    chunks = [
-        tools(tool(id="a1", name="f", arguments='{"x":')),
-        tools(tool(arguments="1}")),
-        tools(tool(id="a2", name="f", arguments='{"x":2}')),
-        END,
-    ]
-    assert plain(calls_of(chunks)) == [("a1", "f", {"x": 1}), ("a2", "f", {"x": 2})]
-    null = tools(tool(id="a3", name="f", arguments="{}") | {"index": None})
-    assert [call.id for call in calls_of([*chunks[:-1], null, END])] == ["a1", "a2", "a3"]
-
-
-def test_b026_a_new_id_on_a_known_index_opens_a_new_call() -> None:
-    chunks = [
-        tools(tool(0, "c1", "look", '{"q":"A"}')),
-        tools(tool(0, "c2", "look", '{"q":')),
-        tools(tool(0, arguments='"B"}')),
-        END,
-    ]
-    assert plain(calls_of(chunks)) == [("c1", "look", {"q": "A"}), ("c2", "look", {"q": "B"})]
-
-
-def test_b026_an_id_that_returns_on_its_index_continues_its_call() -> None:
-    chunks = [
-        tools(tool(0, "c1", "f", '{"a":')),
-        tools(tool(0, "c2", "f", '{"b":')),
-        tools(tool(0, "c1", None, "1}")),
-        tools(tool(0, "c2", None, "2}")),
-        END,
-    ]
-    assert plain(calls_of(chunks)) == [("c1", "f", {"a": 1}), ("c2", "f", {"b": 2})]
-
-
-def test_b028_arguments_on_an_index_that_nobody_opened_are_an_error_of_the_whole() -> None:
-    chunks = [
-        tools(tool(0, "c1", "bash", "")),
-        tools(tool(1, None, "", '{"cmd":"ls"}')),
-        END,
-    ]
-    with pytest.raises(MalformedStream, match="belongs to no call") as caught:
-        assemble_chat_stream(chunks)
-    assert caught.value.raw["function"]["arguments"] == '{"cmd":"ls"}'
-
-
-def test_b029_a_repeated_name_is_one_name() -> None:
-    chunks = [
-        tools(tool(0, "c1", "read_file", '{"p":')),
-        tools(tool(0, None, "read_file", '"a"}')),
-        END,
-    ]
-    assert plain(calls_of(chunks)) == [("c1", "read_file", {"p": "a"})]
-
-
-def test_b031_a_name_that_changes_is_refused_and_what_came_is_kept() -> None:
-    chunks = [tools(tool(0, "c1", "get_", "")), tools(tool(0, None, "weather", "{}")), END]
-    with pytest.raises(MalformedStream, match="the name of a call changes") as caught:
-        assemble_chat_stream(chunks)
-    assert caught.value.received.calls[0].name == "get_"
-    assert caught.value.raw == "weather"
-
-
-def test_b032_interleaved_fragments_go_by_index() -> None:
-    chunks = [
-        tools(tool(0, "c1", "f", '{"a":'), tool(1, "c2", "g", '{"b":')),
-        tools(tool(0, arguments="1}")),
-        tools(tool(1, arguments="2}")),
-        END,
-    ]
-    assert plain(calls_of(chunks)) == [("c1", "f", {"a": 1}), ("c2", "g", {"b": 2})]
-
-
-def test_b034_a_chunk_without_choices_is_no_error_anywhere() -> None:
-    usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
-    for nothing in ([], None):
-        chunks = [
-            {"choices": nothing, "prompt_filter_results": []},
-            chunk({"content": "hi"}, "stop"),
-            {"choices": nothing, "usage": usage},
-        ]
-        got = assemble_chat_stream(chunks)
-        assert got["message"]["content"] == "hi"
-        assert got["finish_reason"] == "stop"
-        assert got["usage"] == usage
-
-
-@pytest.mark.parametrize("provider", ["openai-chat", "openai-responses", "anthropic", "gemini"])
-def test_b035_an_empty_stream_is_incomplete(provider: str) -> None:
-    with pytest.raises(IncompleteToolStream) as caught:
-        assemble_chat_stream([], provider=provider)
-    assert caught.value.received.choices == ()
-    assert caught.value.received.state == "incomplete"
+# --- the gate --------------------------------------------------------------------
 
 
 def test_b037_a_finish_for_tools_without_calls_proposes_nothing() -> None:
@@ -273,18 +145,6 @@ def test_b038_a_cut_disguised_as_tool_calls_is_not_actionable_and_never_mended()
     )
 
 
-def test_b040_parsing_arguments_are_not_an_end() -> None:
-    with pytest.raises(IncompleteToolStream, match="without a finish reason") as caught:
-        assemble_chat_stream([tools(tool(0, "c1", "w", '{"a":1}'))])
-    [call] = caught.value.received.calls
-    assert (call.id, call.name, call.text) == ("c1", "w", '{"a":1}')
-
-
-def test_b041_a_missing_done_is_no_failure_once_the_finish_reason_came() -> None:
-    got = assemble_chat_stream([chunk({"content": "ok"}), chunk({}, "stop")])
-    assert (got["message"]["content"], got["finish_reason"]) == ("ok", "stop")
-
-
 def test_b043_malformed_is_not_called_truncated() -> None:
     bad = '{"action": listt_windows"}'
     got = assemble_chat_stream([tools(tool(0, "c1", "f", bad)), END])
@@ -292,140 +152,6 @@ def test_b043_malformed_is_not_called_truncated() -> None:
         actionable_calls(got)
     assert "length" not in str(caught.value)
     assert isinstance(caught.value.__cause__, MalformedJSON)
-
-
-def two_choices() -> list[dict[str, Any]]:
-    call = [tool(0, "y", "f", '{"v":1}')], [tool(0, "x", "f", '{"v":0}')]
-    return [
-        {
-            "choices": [
-                {"index": 0, "delta": {"content": "A"}},
-                {"index": 1, "delta": {"content": "B"}},
-            ]
-        },
-        {
-            "choices": [
-                {"index": 1, "delta": {"tool_calls": call[0]}},
-                {"index": 0, "delta": {"tool_calls": call[1]}},
-            ]
-        },
-        chunk({}, "tool_calls"),
-        chunk({}, "tool_calls", 1),
-    ]
-
-
-def test_b044_choices_are_kept_apart() -> None:
-    got = assemble_chat_stream(two_choices(), all_choices=True)
-    assert [each["message"]["content"] for each in got["choices"]] == ["A", "B"]
-    assert [plain(actionable_calls(each)) for each in got["choices"]] == [
-        [("x", "f", {"v": 0})],
-        [("y", "f", {"v": 1})],
-    ]
-    with pytest.raises(MalformedStream, match="2 choices"):
-        assemble_chat_stream(two_choices())
-    with pytest.raises(IncompleteToolStream):
-        assemble_chat_stream(two_choices()[:-1], all_choices=True)
-
-
-def test_b047_an_error_in_the_stream_is_the_providers_and_stays() -> None:
-    assembler = StreamAssembler()
-    assembler.feed(chunk({"content": "so far"}))
-    error = {"error": {"message": "quota exceeded", "code": "insufficient_quota"}}
-    with pytest.raises(ProviderError) as caught:
-        assembler.feed(error)
-    assert (caught.value.code, caught.value.message) == ("insufficient_quota", "quota exceeded")
-    assert caught.value.received.content == "so far"
-    assert assembler.state == "incomplete"
-    for again in (assembler.finish, lambda: assembler.feed(END)):
-        with pytest.raises(ProviderError):
-            again()
-
-
-def test_b049_an_error_decides_before_the_missing_end() -> None:
-    error = {"error": {"type": "invalid_request_error", "message": "bad schema"}}
-    with pytest.raises(ProviderError) as caught:
-        assemble_chat_stream([error])
-    assert caught.value.code == "invalid_request_error"
-
-
-@pytest.mark.parametrize(
-    ("provider", "error", "code"),
-    [
-        ("openai-chat", {"object": "error", "message": "m", "code": 400}, 400),
-        ("openai-chat", {"choices": [], "error": "m"}, None),
-        ("openai-chat", chunk({}, "error"), None),
-        (
-            "openai-chat",
-            {"choices": [{"index": 0, "finish_reason": "error", "error": {"code": 502}}]},
-            502,
-        ),
-        (
-            "anthropic",
-            {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
-            "overloaded_error",
-        ),
-        (
-            "openai-responses",
-            {"type": "error", "code": "server_error", "message": "m"},
-            "server_error",
-        ),
-        (
-            "openai-responses",
-            {
-                "type": "response.failed",
-                "response": {"status": "failed", "error": {"code": "rate_limit_exceeded"}},
-            },
-            "rate_limit_exceeded",
-        ),
-        (
-            "openai-responses",
-            {"type": "response.failed", "response": {"status": "failed"}},
-            None,
-        ),
-        ("gemini", {"error": {"code": 503, "status": "UNAVAILABLE", "message": "m"}}, 503),
-    ],
-)
-def test_errors_of_every_shape_are_provider_errors(
-    provider: str, error: dict[str, Any], code: object
-) -> None:
-    with pytest.raises(ProviderError) as caught:
-        assemble_chat_stream([error], provider=provider)
-    assert caught.value.code == code
-    assert caught.value.received is not None
-
-
-def test_b058_cumulative_arguments_are_malformed_not_guessed() -> None:
-    chunks = [tools(tool(0, "c1", "f", '{"a"')), tools(tool(0, None, None, '{"a":1}')), END]
-    got = assemble_chat_stream(chunks)
-    assert got["message"]["tool_calls"][0]["function"]["arguments"] == '{"a"{"a":1}'
-    with pytest.raises(NotActionable, match="malformed"):
-        actionable_calls(got)
-
-
-def test_b059_a_first_delta_that_is_whole_counts_once() -> None:
-    chunks = [tools(tool(0, "c1", "mul", '{"x":3,"y":2}')), END]
-    assert plain(calls_of(chunks)) == [("c1", "mul", {"x": 3, "y": 2})]
-
-
-def test_b061_the_first_finish_reason_stands_and_the_second_is_noted() -> None:
-    chunks = [
-        chunk({"content": "Looking.", "tool_calls": [tool(0, "c1", "f", "{}")]}),
-        END,
-        chunk({}, "stop"),
-    ]
-    got = assemble_chat_stream(chunks)
-    assert got["finish_reason"] == "tool_calls"
-    assert len(actionable_calls(got)) == 1
-    assert got["message"]["native"]["anomalies"] == ["finish reason 'stop' after 'tool_calls'"]
-
-
-@pytest.mark.parametrize("reasons", [("tool_calls", "length"), ("length", "tool_calls")])
-def test_b061_length_wins_in_either_place(reasons: tuple[str, str]) -> None:
-    chunks = [tools(tool(0, "c1", "f", "{}")), *(chunk({}, reason) for reason in reasons)]
-    got = assemble_chat_stream(chunks)
-    assert got["finish_reason"] == "length"
-    with pytest.raises(NotActionable, match="length"):
-        actionable_calls(got)
 
 
 def test_b064_a_call_begun_as_text_is_reported_apart_from_the_content() -> None:
@@ -463,37 +189,6 @@ def test_b064_the_last_call_as_text_decides() -> None:
     assert len(actionable_calls(with_a_call)) == 1
 
 
-def test_b065_null_tool_calls_lose_no_text() -> None:
-    chunks = [
-        chunk({"content": "Hel", "tool_calls": None}),
-        chunk({"content": "lo", "tool_calls": None, "function_call": None, "refusal": None}),
-        chunk({}, "stop"),
-    ]
-    got = assemble_chat_stream(chunks)
-    assert got["message"] == {"role": "assistant", "content": "Hello"}
-
-
-def test_b067_text_and_calls_together_are_both_kept() -> None:
-    chunks = [
-        chunk({"content": "Let me look. "}),
-        chunk({"content": "", "tool_calls": [tool(0, "c1", "f", "{}")]}),
-        END,
-    ]
-    got = assemble_chat_stream(chunks)
-    assert got["message"]["content"] == "Let me look. "
-    assert plain(actionable_calls(got)) == [("c1", "f", {})]
-
-
-@pytest.mark.parametrize("index", [0, None])
-def test_b068_a_name_may_come_late(index: int | None) -> None:
-    chunks = [
-        tools(tool(index, "c1", None, '{"q":')),
-        tools(tool(index, "c1" if index is None else None, "search", "1}")),
-        END,
-    ]
-    assert plain(calls_of(chunks)) == [("c1", "search", {"q": 1})]
-
-
 def test_b068_a_name_that_never_comes_is_not_actionable() -> None:
     got = assemble_chat_stream([tools(tool(0, "c1", None, "{}")), END])
     with pytest.raises(NotActionable, match="no name") as caught:
@@ -501,407 +196,312 @@ def test_b068_a_name_that_never_comes_is_not_actionable() -> None:
     assert (caught.value.kind, caught.value.call_id) == ("name", "c1")
 
 
-def test_b070_the_deprecated_function_call_is_a_call_with_a_made_id() -> None:
-    chunks = [
-        chunk(
+# --- whole exchanges -------------------------------------------------------------
+
+ASK = [{"role": "user", "content": "Where is order O-0042?"}]
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": "ü"}'}}
+
+
+TURNS = [({"role": "assistant", "content": "Let me look.", "tool_calls": [CALL]}, "tool_calls")]
+
+
+def sse(*payloads: Any) -> bytes:
+    lines = [p if isinstance(p, str) else json.dumps(p) for p in payloads]
+    return "".join(f"data: {line}\n\n" for line in lines).encode()
+
+
+def text(content: str, finish: str | None = None) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": {"content": content}, "finish_reason": finish}]}
+
+
+class Played:
+    """A transport that streams what it is given and raises what it meets; counts requests."""
+
+    def __init__(self, *steps: bytes | Exception) -> None:
+        self.steps, self.requests, self.closed = steps, 0, False
+        self.body: dict[str, Any] = {}
+
+    def __call__(self, url: str, body: dict[str, Any]) -> dict[str, Any]:
+        raise AssertionError("asked for one whole reply")
+
+    def stream(self, url: str, body: dict[str, Any]) -> Iterator[bytes]:
+        self.requests += 1
+        self.body = body
+        try:
+            for step in self.steps:
+                if isinstance(step, Exception):
+                    raise step
+                yield step
+        finally:
+            self.closed = True
+
+
+def streamed(transport: Any, **options: Any) -> list[Any]:
+    return list(stream_chat("https://h", "m", ASK, transport=transport, **options))
+
+
+def test_the_last_item_is_what_chat_would_have_returned() -> None:
+    *deltas, response = streamed(ScriptedModel(TURNS))
+    assert response == chat("https://h", "m", ASK, transport=ScriptedModel(TURNS))
+    assert list(response) == ["message", "finish_reason", "usage", "request_id"]
+    assert all(isinstance(delta, Delta) for delta in deltas)
+    assert "".join(d.text for d in deltas if d.kind == "text") == "Let me look."
+    assert "".join(d.text for d in deltas if d.kind == "call") == '{"a": "ü"}'
+    assert [call.arguments for call in actionable_calls(response)] == [{"a": "ü"}]
+
+
+def test_the_body_is_that_of_chat_and_says_stream() -> None:
+    streaming, whole = ScriptedModel(TURNS), ScriptedModel(TURNS)
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
+    options = {
+        "tools": tools,
+        "tool_choice": "auto",
+        "max_tokens": 9,
+        "extra_body": {"seed": 1},
+    }
+    streamed(streaming, **options)
+    chat("https://h", "m", ASK, transport=whole, **options)
+    assert whole.last_body is not None
+    more = {"stream": True, "stream_options": {"include_usage": True}}
+    assert streaming.last_body == whole.last_body | more
+    assert list(streaming.last_body)[: len(whole.last_body)] == list(whole.last_body)
+
+
+@pytest.mark.parametrize("option", [None, {"include_usage": False}])
+def test_stream_options_can_be_left_out_or_replaced(option: Any) -> None:
+    model = ScriptedModel(TURNS)
+    streamed(model, extra_body={"stream_options": option})
+    assert model.last_body is not None
+    assert model.last_body["stream"] is True
+    assert model.last_body.get("stream_options") == option
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"top_p": 2}, {"max_tokens": 0}, {"extra_body": {"n": 2}}, {"extra_body": {"stream": 1}}],
+)
+def test_a_bad_argument_is_told_before_anything_is_asked_for(bad: dict[str, Any]) -> None:
+    model = ScriptedModel(TURNS)
+    with pytest.raises(ValueError, match=r"must be|cannot set"):
+        stream_chat("https://h", "m", ASK, transport=model, **bad)
+    assert model.calls == 0
+
+
+def test_a_transport_that_cannot_stream_is_a_bad_argument() -> None:
+    with pytest.raises(ValueError, match="no stream"):
+        stream_chat("https://h", "m", ASK, transport=lambda url, body: {})
+
+
+def test_nothing_is_sent_before_the_first_item_is_asked_for() -> None:
+    model = ScriptedModel(TURNS)
+    items = stream_chat("https://h", "m", ASK, transport=model)
+    assert model.calls == 0
+    next(items)
+    assert model.calls == 1
+
+
+def test_b073_nothing_is_sent_again_after_the_first_event() -> None:
+    first = {
+        "choices": [
             {
-                "role": "assistant",
-                "content": None,
-                "function_call": {"name": "f", "arguments": ""},
+                "index": 0,
+                "delta": {
+                    "tool_calls": [
+                        {
+                            "index": 0,
+                            "id": "c1",
+                            "function": {"name": "run", "arguments": '{"code":"pri'},
+                        }
+                    ]
+                },
             }
-        ),
-        chunk({"function_call": {"arguments": '{"a":1}'}}),
-        chunk({}, "function_call"),
-    ]
-    got = assemble_chat_stream(chunks)
-    assert got["finish_reason"] == "tool_calls"
-    [call] = got["message"]["tool_calls"]
-    assert call["synthetic_id"] is True
-    assert got["message"]["native"]["finish_reason"] == "function_call"
-    assert plain(actionable_calls(got)) == [(call["id"], "f", {"a": 1})]
-    whole = {"message": {"function_call": {"name": "f"}}, "finish_reason": "stop"}
-    with pytest.raises(NotActionable, match="deprecated"):
-        actionable_calls(whole)
-
-
-def test_b071_a_refusal_is_put_together() -> None:
-    chunks = [
-        chunk({"role": "assistant", "content": None, "refusal": "I can"}),
-        chunk({"refusal": "not help."}),
-        chunk({}, "stop"),
-    ]
-    got = assemble_chat_stream(chunks)
-    assert got["message"]["refusal"] == "I cannot help."
-    assert got["message"]["content"] is None
-
-
-def test_b074_the_raw_text_only_grows_and_the_view_never_ends_inside_an_escape() -> None:
-    texts = [
-        '{"command":"echo \'',
-        '{"command":"echo \'x\' | tee \\',
-        '{"command":"echo \'x\' | tee /tmp"}',
-    ]
-    assert [partial_json(text) for text in texts] == [
-        {"command": "echo '"},
-        {"command": "echo 'x' | tee "},
-        {"command": "echo 'x' | tee /tmp"},
-    ]
-    assembler = StreamAssembler()
-    assembler.feed(tools(tool(0, "c1", "bash", texts[1])))
-    [call] = assembler.partial().calls
-    assert (call.text, call.view()) == (texts[1], {"command": "echo 'x' | tee "})
-
-
-# --- reported cases: the other providers ----------------------------------------------------
-
-
-def block(index: int, start: dict[str, Any], *deltas: dict[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {"type": "content_block_start", "index": index, "content_block": start},
-        *({"type": "content_block_delta", "index": index, "delta": d} for d in deltas),
-        {"type": "content_block_stop", "index": index},
-    ]
-
-
-def use(input: dict[str, Any], id: str = "t1") -> dict[str, Any]:
-    return {"type": "tool_use", "id": id, "name": "w", "input": input}
-
-
-def stopped(reason: str | None) -> list[dict[str, Any]]:
-    return [
-        {"type": "message_delta", "delta": {"stop_reason": reason}},
-        {"type": "message_stop"},
-    ]
-
-
-def json_delta(text: str) -> dict[str, Any]:
-    return {"type": "input_json_delta", "partial_json": text}
-
-
-def test_b050_an_anthropic_stream_cut_inside_its_input_is_incomplete() -> None:
-    events = block(0, use({}), json_delta('{"a": 1'))[:-1]
-    with pytest.raises(IncompleteToolStream, match="its last event") as caught:
-        assemble_chat_stream(events, provider="anthropic")
-    assert caught.value.received.calls[0].text == '{"a": 1'
-
-
-def test_b052_the_empty_input_of_the_start_is_not_final() -> None:
-    events = [
-        *block(0, use({}), json_delta('{"file_'), json_delta('path": "a"}')),
-        *stopped("tool_use"),
-    ]
-    assert plain(calls_of(events, "anthropic")) == [("t1", "w", {"file_path": "a"})]
-
-
-def test_b053_the_input_of_the_start_stands_when_no_delta_comes() -> None:
-    events = [*block(0, use({"a": 1})), *stopped("tool_use")]
-    assert plain(calls_of(events, "anthropic")) == [("t1", "w", {"a": 1})]
-    events = [*block(0, use({"a": 1}), json_delta('{"a": 2}')), *stopped("tool_use")]
-    assert plain(calls_of(events, "anthropic")) == [("t1", "w", {"a": 2})]
-    events = [*block(0, use({}), json_delta("")), *stopped("tool_use")]
-    got = assemble_chat_stream(events, provider="anthropic")
-    assert got["message"]["tool_calls"][0]["function"]["arguments"] == "{}"
-
-
-@pytest.mark.parametrize("gone", range(6))
-def test_no_anthropic_event_of_a_call_can_be_missing(gone: int) -> None:
-    events = [*block(0, use({}), json_delta('{"a'), json_delta('": 1}')), *stopped("tool_use")]
-    with pytest.raises((IncompleteToolStream, MalformedStream, NotActionable)):
-        calls_of(events[:gone] + events[gone + 1 :], "anthropic")
-
-
-def test_an_anthropic_message_keeps_its_blocks_in_order_under_native() -> None:
-    events = [
-        {
-            "type": "message_start",
-            "message": {
-                "id": "msg_1",
-                "usage": {"input_tokens": 5, "cache_read_input_tokens": 7, "output_tokens": 1},
-            },
-        },
-        {"type": "ping"},
-        *block(
-            0,
-            {"type": "thinking", "thinking": "", "signature": ""},
-            {"type": "thinking_delta", "thinking": "Let me "},
-            {"type": "thinking_delta", "thinking": "see."},
-            {"type": "signature_delta", "signature": "sig=="},
-        ),
-        *block(1, {"type": "redacted_thinking", "data": "xyz"}),
-        *block(
-            2,
-            {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {}},
-            json_delta('{"query": "q"}'),
-        ),
-        *block(
-            3,
-            {"type": "text", "text": "", "citations": []},
-            {"type": "text_delta", "text": "Hi"},
-            {"type": "citations_delta", "citation": {"url": "u"}},
-        ),
-        *block(4, use({}), json_delta('{"a": 1}')),
-        {
-            "type": "message_delta",
-            "delta": {"stop_reason": "tool_use", "stop_sequence": None},
-            "usage": {"output_tokens": 9},
-        },
-        {"type": "message_stop"},
-    ]
-    got = assemble_chat_stream(events, provider="anthropic")
-    assert got["request_id"] == "msg_1"
-    assert got["finish_reason"] == "tool_calls"
-    assert got["usage"] == {"prompt_tokens": 12, "completion_tokens": 9, "total_tokens": 21}
-    message = got["message"]
-    assert (message["content"], message["reasoning"]) == ("Hi", "Let me see.")
-    assert [call["id"] for call in message["tool_calls"]] == ["t1"]
-    assert message["native"] == {
-        "provider": "anthropic",
-        "content": [
-            {"type": "thinking", "thinking": "Let me see.", "signature": "sig=="},
-            {"type": "redacted_thinking", "data": "xyz"},
-            {
-                "type": "server_tool_use",
-                "id": "srv",
-                "name": "web_search",
-                "input": {"query": "q"},
-            },
-            {"type": "text", "text": "Hi", "citations": [{"url": "u"}]},
-            {"type": "tool_use", "id": "t1", "name": "w", "input": {"a": 1}},
-        ],
-        "stop_reason": "tool_use",
-        "usage": {"input_tokens": 5, "cache_read_input_tokens": 7, "output_tokens": 9},
+        ]
     }
-
-
-def test_an_anthropic_message_may_be_without_an_id() -> None:
-    start = {"type": "message_start", "message": {"usage": {"input_tokens": 3}}}
-    got = assemble_chat_stream([start, *stopped("end_turn")], provider="anthropic")
-    assert got["request_id"] is None
-    assert got["usage"] == {"prompt_tokens": 3, "completion_tokens": 0, "total_tokens": 3}
+    played = Played(sse(first), ConnectionResetError("reset by peer"))
+    with pytest.raises(IncompleteToolStream, match="ConnectionResetError") as caught:
+        streamed(played)
+    assert played.requests == 1
+    assert caught.value.received.calls[0].text == '{"code":"pri'
+    assert isinstance(caught.value.__cause__, ConnectionResetError)
 
 
 @pytest.mark.parametrize(
-    ("word", "finish"),
+    "error",
     [
-        ("end_turn", "stop"),
-        ("stop_sequence", "stop"),
-        ("max_tokens", "length"),
-        ("refusal", "content_filter"),
-        ("pause_turn", "pause_turn"),
+        httpx.ReadTimeout("slow"),
+        httpx.RemoteProtocolError("cut"),
+        httpx.ReadError("gone"),
+        httpx.DecodingError("no gzip"),
+        TimeoutError("slow"),
     ],
 )
-def test_anthropic_stop_reasons_in_the_words_of_chat(word: str, finish: str) -> None:
-    got = assemble_chat_stream(stopped(word), provider="anthropic")
-    assert got["finish_reason"] == finish
-    assert got["message"]["native"]["stop_reason"] == word
+def test_a_break_before_anything_arrived_is_the_transports_and_after_it_incomplete(
+    error: Exception,
+) -> None:
+    with pytest.raises(type(error)):
+        streamed(Played(error))
+    with pytest.raises(IncompleteToolStream, match=type(error).__name__) as caught:
+        streamed(Played(sse(text("Hi")), error))
+    assert caught.value.received.content == "Hi"
+    assert caught.value.__cause__ is error
+
+
+def test_errors_that_have_a_type_keep_it_and_get_what_was_received() -> None:
+    late = DeadlineExceeded("too late")
+    with pytest.raises(DeadlineExceeded) as caught:
+        streamed(Played(sse(text("Hi")), late))
+    assert caught.value.received.content == "Hi"
+    with pytest.raises(ProviderError) as refused:
+        streamed(Played(ProviderError("slow down", status=429)))
+    assert refused.value.received is None
+    with pytest.raises(MalformedStream) as broken:
+        streamed(Played(sse(text("Hi"), "<html>")))
+    assert broken.value.received.content == "Hi"
+    with pytest.raises(IncompleteToolStream) as cut:
+        streamed(Played(sse(text("Hi")) + b'data: {"choi'))
+    assert cut.value.received.content == "Hi"
+
+
+def test_an_error_of_anybody_else_passes_through() -> None:
+    with pytest.raises(ZeroDivisionError):
+        streamed(Played(sse(text("Hi")), ZeroDivisionError("not ours")))
+
+
+def test_an_error_object_before_and_after_the_first_event() -> None:
+    error = {"error": {"message": "overloaded", "code": "overloaded"}}
+    for before in ([], [text("Hi")]):
+        played = Played(sse(*before, error, "[DONE]"))
+        with pytest.raises(ProviderError, match="overloaded") as caught:
+            streamed(played)
+        assert caught.value.received.content == ("Hi" if before else None)
+        assert played.closed
 
 
 @pytest.mark.parametrize(
-    "events",
+    ("body", "error"),
     [
-        [{"type": "content_block_delta", "index": 0, "delta": json_delta("{")}],
-        [{"type": "content_block_stop", "index": 0}],
-        [*block(0, use({}))[:1], *block(0, use({}, "t2"))[:1]],
-        [
-            *block(0, use({})),
-            {"type": "content_block_delta", "index": 0, "delta": json_delta("1")},
-        ],
-        [*stopped("end_turn"), *block(0, {"type": "text", "text": "late"})],
+        (b'{"error": {"message": "no", "code": 429}}', ProviderError),
+        (b'{\n  "choices": []\n}\n', MalformedResponse),
+        (b"<!doctype html><p>502", MalformedResponse),
+        (b"[]", MalformedResponse),
+        (b"", IncompleteToolStream),
+        (b": ping\n\n", IncompleteToolStream),
+        (b"data: [DONE]\n\n", IncompleteToolStream),
+        (b"\xff\n\n", MalformedStream),
+        (b"data: \xe9", IncompleteToolStream),
     ],
 )
-def test_anthropic_events_that_contradict_each_other(events: list[dict[str, Any]]) -> None:
-    with pytest.raises(MalformedStream):
-        assemble_chat_stream(events, provider="anthropic")
+def test_a_reply_that_is_no_stream_is_told_apart(body: bytes, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        streamed(Played(body))
 
 
-def candidate(
-    *parts: dict[str, Any], finish: str | None = None, index: int = 0
-) -> dict[str, Any]:
-    found: dict[str, Any] = {"index": index}
-    if parts:
-        found["content"] = {"role": "model", "parts": list(parts)}
-    if finish:
-        found["finishReason"] = finish
-    return {"candidates": [found]}
+def test_closing_the_iterator_closes_the_exchange() -> None:
+    played = Played(sse(text("Hi")), sse(text("there", "stop")))
+    with closing(stream_chat("https://h", "m", ASK, transport=played)) as items:
+        next(items)
+        assert not played.closed
+    assert played.closed
 
 
-def test_b055_gemini_arguments_without_a_name_join_the_open_call() -> None:
-    chunks = [
-        candidate({"functionCall": {"name": "f", "args": {}}}),
-        candidate({"functionCall": {"args": {"q": "x"}}}, finish="STOP"),
-    ]
-    got = assemble_chat_stream(chunks, provider="gemini")
-    [call] = actionable_calls(got)
-    assert (call.name, call.arguments) == ("f", {"q": "x"})
-    assert got["message"]["native"]["parts"] == [
-        {"functionCall": {"name": "f", "args": {"q": "x"}}}
-    ]
-    with pytest.raises(MalformedStream, match="belong to no call"):
-        assemble_chat_stream(chunks[1:], provider="gemini")
-    full = candidate({"functionCall": {"name": "f", "args": {"q": "y"}}})
-    with pytest.raises(MalformedStream, match="belong to no call"):
-        assemble_chat_stream([full, chunks[1]], provider="gemini")
+def test_what_arrives_is_handed_on_before_the_next_chunk_is_pulled() -> None:
+    played = Played(sse(text("Hi")), AssertionError("pulled too early"))
+    items = stream_chat("https://h", "m", ASK, transport=played)
+    assert next(items) == Delta("text", 0, "Hi")
 
 
-def test_b062_a_gemini_finish_without_content_ends_the_calls_before_it() -> None:
-    chunks = [
-        candidate({"functionCall": {"name": "f", "args": {"a": 1}}, "thoughtSignature": "s"}),
-        {"candidates": [{"finishReason": "STOP"}]},
-    ]
-    got = assemble_chat_stream(chunks, provider="gemini")
-    assert got["finish_reason"] == "tool_calls"
-    [call] = actionable_calls(got)
-    assert (call.name, call.arguments) == ("f", {"a": 1})
-    assert got["message"]["tool_calls"][0]["synthetic_id"] is True
-    assert got["message"]["native"]["finishReason"] == "STOP"
-    assert got["message"]["native"]["parts"][0]["thoughtSignature"] == "s"
+def test_any_two_pieces_of_the_bytes_give_the_same_response() -> None:
+    whole = b"".join(ScriptedModel(TURNS).stream("https://h", {}))
+    want = streamed(Played(whole))
+    for at in range(len(whole) + 1):
+        assert streamed(Played(whole[:at], whole[at:])) == want
+    assert streamed(Played(*(bytes([byte]) for byte in whole))) == want
 
 
-def test_gemini_thoughts_text_and_usage() -> None:
-    usage = {
-        "promptTokenCount": 10,
-        "cachedContentTokenCount": 4,
-        "candidatesTokenCount": 2,
-        "thoughtsTokenCount": 30,
-        "totalTokenCount": 42,
-    }
-    chunks = [
-        candidate({"text": "hm", "thought": True}) | {"responseId": "r1"},
-        candidate({"text": "A"}, {"text": "B"}),
-        candidate(finish="MAX_TOKENS") | {"usageMetadata": usage},
-    ]
-    got = assemble_chat_stream(chunks, provider="gemini")
-    assert (got["message"]["content"], got["message"]["reasoning"]) == ("AB", "hm")
-    assert (got["finish_reason"], got["request_id"]) == ("length", "r1")
-    assert got["usage"] == {"prompt_tokens": 10, "completion_tokens": 32, "total_tokens": 42}
-    assert got["message"]["native"]["usage"] == usage
+def test_a_cut_at_any_byte_never_gives_an_actionable_call() -> None:
+    whole = b"".join(ScriptedModel(TURNS).stream("https://h", {}))
+    finished = whole.index(b'"tool_calls"}]')  # the finish reason
+    for at in range(finished):
+        with pytest.raises((IncompleteToolStream, MalformedStream)) as caught:
+            streamed(Played(whole[:at]))
+        assert at == 0 or caught.value.received.state == "incomplete"
 
 
-def test_a_blocked_gemini_prompt_is_a_content_filter_and_streamed_paths_are_refused() -> None:
-    blocked = {"promptFeedback": {"blockReason": "SAFETY"}}
-    got = assemble_chat_stream([blocked], provider="gemini")
-    assert got["finish_reason"] == "content_filter"
-    assert got["message"]["native"]["promptFeedback"] == {"blockReason": "SAFETY"}
-    by_path = {"functionCall": {"name": "f", "partialArgs": [{"jsonPath": "$.a"}]}}
-    with pytest.raises(MalformedStream, match="by path"):
-        assemble_chat_stream([candidate(by_path)], provider="gemini")
-
-
-def responses() -> list[dict[str, Any]]:
-    def item(number: int, text: str) -> dict[str, Any]:
-        return {
-            "type": "function_call",
-            "id": f"fc_{number}",
-            "call_id": f"call_{'AB'[number - 1]}",
-            "name": "fg"[number - 1],
-            "arguments": text,
-        }
-
-    def about(kind: str, number: int, **more: Any) -> dict[str, Any]:
-        place = {"item_id": f"fc_{number}", "output_index": number - 1}
-        return {"type": f"response.{kind}", **place, **more}
-
-    return [
-        {"type": "response.output_item.added", "output_index": 0, "item": item(1, "")},
-        {"type": "response.output_item.added", "output_index": 1, "item": item(2, "")},
-        about("function_call_arguments.delta", 1, delta='{"a":1}'),
-        about("function_call_arguments.delta", 2, delta="{}"),
-        about("function_call_arguments.done", 1, arguments='{"a":1}'),
-        about("function_call_arguments.done", 2, arguments="{}"),
-        {"type": "response.output_item.done", "output_index": 0, "item": item(1, '{"a":1}')},
-        {"type": "response.output_item.done", "output_index": 1, "item": item(2, "{}")},
-        {"type": "response.completed", "response": {"status": "completed"}},
-    ]
-
-
-def test_b056_responses_go_by_item_and_are_answered_by_call_id() -> None:
-    got = assemble_chat_stream(responses(), provider="openai-responses")
-    assert plain(actionable_calls(got)) == [("call_A", "f", {"a": 1}), ("call_B", "g", {})]
-    assert [item["id"] for item in got["message"]["native"]["output"]] == ["fc_1", "fc_2"]
-    without = [
-        {k: v for k, v in e.items() if k != "output_index" or "item" in e} for e in responses()
-    ]
-    assert len(calls_of(without, "openai-responses")) == 2
-
-
-@pytest.mark.parametrize("at", range(9))
-def test_b056_no_prefix_of_a_responses_stream_is_actionable(at: int) -> None:
-    assembler = StreamAssembler("openai-responses")
-    for event in responses()[:at]:
-        assembler.feed(event)
-    assert assembler.state in ("collecting", "call closed", "parsed")
-    with pytest.raises(IncompleteToolStream):
-        assembler.finish()
-
-
-def test_responses_done_arguments_must_agree_with_their_pieces() -> None:
-    events = responses()
-    events[4] = events[4] | {"arguments": '{"a":2}'}
-    with pytest.raises(MalformedStream, match="differ from their pieces"):
-        assemble_chat_stream(events, provider="openai-responses")
-
-
-def test_responses_items_without_pieces_are_taken_whole() -> None:
-    output = [
-        {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}]},
-        {
-            "type": "message",
-            "id": "m",
-            "content": [
-                {"type": "output_text", "text": "Hi"},
-                {"type": "refusal", "refusal": "No"},
-            ],
-        },
-        {"type": "function_call", "id": "fc", "call_id": "c", "name": "f", "arguments": "{}"},
-        {"type": "custom_tool_call", "id": "x", "call_id": "cc", "name": "sh", "input": "ls"},
-    ]
-    usage = {
-        "input_tokens": 3,
-        "output_tokens": 4,
-        "total_tokens": 7,
-        "output_tokens_details": {"reasoning_tokens": 2},
-    }
-    end = {
-        "type": "response.completed",
-        "response": {"id": "resp_1", "status": "completed", "output": output, "usage": usage},
-    }
-    got = assemble_chat_stream([end], provider="openai-responses")
-    message = got["message"]
-    assert (message["content"], message["reasoning"], message["refusal"]) == ("Hi", "hm", "No")
-    assert plain(actionable_calls(got)) == [("c", "f", {})]
-    assert got["usage"] == {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
-    assert got["request_id"] == "resp_1"
-    assert message["native"]["output"] == output
-    assert message["native"]["usage"] == usage
-
-
-def test_an_incomplete_response_says_length_and_its_call_is_not_closed() -> None:
-    events = responses()[:3]
-    cut = events[0]["item"] | {"status": "incomplete", "arguments": '{"a":1}'}
-    end = {
-        "type": "response.incomplete",
-        "response": {
-            "status": "incomplete",
-            "incomplete_details": {"reason": "max_output_tokens"},
-        },
-    }
-    done = {"type": "response.output_item.done", "output_index": 0, "item": cut}
-    with pytest.raises(IncompleteToolStream, match="before a call was closed"):
-        assemble_chat_stream([*events, done, end], provider="openai-responses")
-    got = assemble_chat_stream([end], provider="openai-responses")
-    assert got["finish_reason"] == "length"
-
-
-@pytest.mark.parametrize(
-    "events",
-    [
-        [responses()[2]],
-        [responses()[0], responses()[0]],
-        [{"type": "response.output_text.delta", "delta": "x"}],
-        [*responses(), responses()[2]],
-        [*responses()[:5], responses()[2]],
-    ],
+HEADERS = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
-def test_responses_events_that_contradict_each_other(events: list[dict[str, Any]]) -> None:
-    with pytest.raises(MalformedStream):
-        assemble_chat_stream(events, provider="openai-responses")
+
+
+def chunked(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def test_a_real_stream_over_a_socket() -> None:
+    parts = [chunked(piece) for piece in ScriptedModel(TURNS).stream("", {})]
+    with serve(HEADERS, *parts, b"0\r\n\r\n") as server:
+        *_, response = stream_chat(server.url, "m", ASK)
+        assert (
+            response["usage"]["total_tokens"]
+            == response["usage"]["prompt_tokens"] + (response["usage"]["completion_tokens"])
+        )
+        assert b'"stream": true' in server.requests[0] or b'"stream":true' in server.requests[0]
+
+
+def test_a_real_connection_that_breaks_off_is_incomplete_with_its_cause() -> None:
+    with serve(HEADERS, chunked(sse(text("Hi")))) as server:
+        with pytest.raises(IncompleteToolStream, match="RemoteProtocolError") as caught:
+            streamed_from(server.url)
+    assert caught.value.received.content == "Hi"
+
+
+def streamed_from(url: str, **options: Any) -> list[Any]:
+    with HttpTransport(**options) as transport:
+        return list(stream_chat(url, "m", ASK, transport=transport))
+
+
+def test_a_stalled_stream_ends_with_its_timeout_or_its_deadline() -> None:
+    with serve(HEADERS, chunked(sse(text("Hi"))), 30.0) as server:
+        with pytest.raises(IncompleteToolStream, match="ReadTimeout") as stalled:
+            streamed_from(server.url, timeout=0.3)
+        with pytest.raises(DeadlineExceeded) as late:
+            streamed_from(server.url, deadline=0.5)
+    assert stalled.value.received.content == "Hi"
+    assert late.value.received.content == "Hi"
+
+
+def test_a_refusal_by_status_and_a_json_body_under_200_are_told_before_any_event() -> None:
+    with serve(
+        reply("429 Too Many", b'{"error": {"message": "slow"}}', "Retry-After: 3")
+    ) as server:
+        with pytest.raises(ProviderError) as refused:
+            streamed_from(server.url)
+    assert (refused.value.status, refused.value.retry_after) == (429, 3)
+    body = b'{"error": {"message": "upstream", "code": 502}}'
+    with serve(reply("200 OK", body, "Content-Type: application/json")) as server:
+        with pytest.raises(ProviderError, match="upstream"):
+            streamed_from(server.url)
+
+
+async def collect(chunks: list[bytes]) -> dict[str, Any]:
+    """The async recipe of the chapter: the same decoder and assembler, another loop."""
+    from apisurface import SSEDecoder, read_payload
+
+    async def arriving():
+        for piece in chunks:
+            yield piece
+
+    decoder, assembler = SSEDecoder(), StreamAssembler()
+    async for piece in arriving():
+        for event in decoder.feed(piece):
+            if payload := read_payload(event):
+                assembler.feed(payload)
+    return assembler.finish()
+
+
+def test_the_same_objects_serve_an_async_loop() -> None:
+    import asyncio
+
+    chunks = list(ScriptedModel(TURNS).stream("", {}))
+    assert asyncio.run(collect(chunks)) == streamed(Played(*chunks))[-1]

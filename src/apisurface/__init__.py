@@ -74,7 +74,7 @@ from apisurface.extraction import (
     extract,
     parse_object,
 )
-from apisurface.failures import Failure, as_text, judge_response
+from apisurface.failures import Failure, as_text, by_word, judge_response
 from apisurface.idempotency import Claim, MemoryStore, SQLiteStore, Store, fingerprint
 from apisurface.keywords import KEYWORD_HELPERS, TYPED_KEYWORDS, repeated_items
 from apisurface.levels import REFUND_SCHEMA, schema_response_format
@@ -293,6 +293,7 @@ __all__ = [
     "assemble_tool_stream",
     "assert_all_calls_answered",
     "broken_proxy_variable",
+    "by_word",
     "chat",
     "check",
     "check_distribution",

@@ -19,31 +19,27 @@ from dataclasses import replace
 from typing import Any
 
 from apisurface.exchange import retry_after
-from apisurface.failures import Failure, as_text, judge_response
+from apisurface.failures import Failure, as_text, by_word, judge_response
 from apisurface.wire import error_object
 
 # cell: exceptions
-_EXCEPTIONS = {
-    name: kind
-    for kind, names in {
-        "timeout": "builtins.TimeoutError client.APITimeoutError",
-        "connection": "builtins.ConnectionError socket.gaierror ssl.SSLError "
-        "http.IncompleteRead httpx.NetworkError httpx.RemoteProtocolError httpx.ProxyError "
-        "client.APIConnectionError",
-        "invalid_request": "httpx.ProtocolError httpx.UnsupportedProtocol httpx.InvalidURL "
-        "httpx.TooManyRedirects apisurface.ConfigError apisurface.UnsupportedSchema "
-        "apisurface.CallsNotAnswered",
-        "malformed": "json.JSONDecodeError httpx.DecodingError httpx.SSEError "
-        "client.APIResponseValidationError apisurface.MalformedResponse "
-        "apisurface.MalformedStream apisurface.MalformedJSON apisurface.StructuredOutputFailed "
-        "apisurface.ToolCallError apisurface.NotActionable apisurface.InvalidOutput",
-        "truncated": "client.LengthFinishReasonError apisurface.OutputTruncated "
-        "apisurface.IncompleteToolStream",
-        "content_filter": "client.ContentFilterFinishReasonError",
-        "refusal": "apisurface.OutputRefused",
-    }.items()
-    for name in names.split()
-}
+_EXCEPTIONS = by_word(
+    timeout="builtins.TimeoutError client.APITimeoutError",
+    connection="builtins.ConnectionError socket.gaierror ssl.SSLError "
+    "http.IncompleteRead httpx.NetworkError httpx.RemoteProtocolError httpx.ProxyError "
+    "client.APIConnectionError",
+    invalid_request="httpx.ProtocolError httpx.UnsupportedProtocol httpx.InvalidURL "
+    "httpx.TooManyRedirects apisurface.ConfigError apisurface.UnsupportedSchema "
+    "apisurface.CallsNotAnswered",
+    malformed="json.JSONDecodeError httpx.DecodingError httpx.SSEError "
+    "client.APIResponseValidationError apisurface.MalformedResponse "
+    "apisurface.MalformedStream apisurface.MalformedJSON apisurface.StructuredOutputFailed "
+    "apisurface.ToolCallError apisurface.NotActionable apisurface.InvalidOutput",
+    truncated="client.LengthFinishReasonError apisurface.OutputTruncated "
+    "apisurface.IncompleteToolStream",
+    content_filter="client.ContentFilterFinishReasonError",
+    refusal="apisurface.OutputRefused",
+)
 
 
 # cell: families

@@ -19,18 +19,21 @@ from typing import Any
 from apisurface.exchange import retry_after
 from apisurface.wire import error_object
 
+
+# cell: by-word
+def by_word(**words: str) -> dict[str, str]:
+    """Return a table turned round: each of the words that were listed, to its heading."""
+    return {word: heading for heading, listed in words.items() for word in listed.split()}
+
+
 # cell: labels
-_LABELS = {
-    kind: label
-    for label, kinds in {
-        "code_retry": "rate_limit overloaded server timeout connection",
-        "typed_failure": "quota context_length invalid_request auth malformed unknown",
-        "model_retry_without_effect": "truncated",
-        "typed_refusal": "content_filter refusal",
-        "accept": "ok",
-    }.items()
-    for kind in kinds.split()
-}
+_LABELS = by_word(
+    code_retry="rate_limit overloaded server timeout connection",
+    typed_failure="quota context_length invalid_request auth malformed unknown",
+    model_retry_without_effect="truncated",
+    typed_refusal="content_filter refusal",
+    accept="ok",
+)
 
 
 # cell: failure
@@ -63,27 +66,24 @@ class Failure:
 
 
 # cell: statuses
-_STATUSES = {
-    status: kind
-    for kind, statuses in {
-        "auth": (401, 403, 407),
-        "quota": (402,),
-        "timeout": (408, 504),
-        "context_length": (413,),
-        "rate_limit": (429,),
-        "server": (500, 502),
-        "overloaded": (503, 529),
-    }.items()
-    for status in statuses
-}
+_STATUSES = by_word(
+    auth="401 403 407",
+    quota="402",
+    timeout="408 504",
+    context_length="413",
+    rate_limit="429",
+    server="500 502",
+    overloaded="503 529",
+)
 
 
 # cell: of-status
 def _of_status(status: int) -> Failure:
     """Judge by the HTTP status alone: 300 or more has failed, and few statuses heal."""
-    kind = _STATUSES.get(status, "server" if status >= 500 else "invalid_request")
-    label = None if status in _STATUSES else "typed_failure"
-    return Failure.of(kind, f"HTTP {status}", label)
+    if kind := _STATUSES.get(str(status)):
+        return Failure.of(kind, f"HTTP {status}")
+    kind = "server" if status >= 500 else "invalid_request"
+    return Failure.of(kind, f"HTTP {status}", "typed_failure")
 
 
 # cell: word
@@ -103,30 +103,26 @@ def as_text(value: object) -> str:
 
 
 # cell: codes
-_CODES = {
-    word: kind
-    for kind, words in {
-        "rate_limit": "ratelimit ratelimited ratelimitexceeded toomanyrequests tokens requests "
-        "resourceexhausted throttling throttlingratequota ramplimitexceeded",
-        "quota": "insufficientquota exceededcurrentquota billing billinghardlimitreached "
-        "billingnotactive insufficientbalance arrearage enforcedspendlimitreached "
-        "contractspendlimitreached linkedorganizationspendlimitreached",
-        "overloaded": "overloaded serverisoverloaded engineoverloaded modeloverloaded slowdown "
-        "unavailable serviceunavailable servicetiercapacityexceeded",
-        "server": "server api internal internalserver",
-        "timeout": "timeout requesttimeout deadlineexceeded",
-        "context_length": "contextlengthexceeded contextwindowexceeded exceedcontextsize "
-        "requesttoolarge",
-        "auth": "authentication unauthenticated unauthorized invalidapikey apikeyinvalid "
-        "permission permissiondenied accessdenied forbidden",
-        "content_filter": "contentfilter contentpolicyviolation responsibleaipolicyviolation "
-        "datainspectionfailed",
-        "malformed": "toolusefailed jsonvalidatefailed",
-        "invalid_request": "invalidrequest badrequest invalidargument invalidparameter "
-        "failedprecondition validation notfound modelnotfound notsupported",
-    }.items()
-    for word in words.split()
-}
+_CODES = by_word(
+    rate_limit="ratelimit ratelimited ratelimitexceeded toomanyrequests tokens requests "
+    "resourceexhausted throttling throttlingratequota ramplimitexceeded",
+    quota="insufficientquota exceededcurrentquota billing billinghardlimitreached "
+    "billingnotactive insufficientbalance arrearage enforcedspendlimitreached "
+    "contractspendlimitreached linkedorganizationspendlimitreached",
+    overloaded="overloaded serverisoverloaded engineoverloaded modeloverloaded slowdown "
+    "unavailable serviceunavailable servicetiercapacityexceeded",
+    server="server api internal internalserver",
+    timeout="timeout requesttimeout deadlineexceeded",
+    context_length="contextlengthexceeded contextwindowexceeded exceedcontextsize "
+    "requesttoolarge",
+    auth="authentication unauthenticated unauthorized invalidapikey apikeyinvalid "
+    "permission permissiondenied accessdenied forbidden",
+    content_filter="contentfilter contentpolicyviolation responsibleaipolicyviolation "
+    "datainspectionfailed",
+    malformed="toolusefailed jsonvalidatefailed",
+    invalid_request="invalidrequest badrequest invalidargument invalidparameter "
+    "failedprecondition validation notfound modelnotfound notsupported",
+)
 
 
 # cell: dicts
@@ -262,22 +258,18 @@ def _of_error(said: dict[str, Any], status: int | None) -> Failure:
 
 
 # cell: finishes
-_FINISHES = {
-    word: kind
-    for kind, words in {
-        "ok": "stop endturn stopsequence completed complete eos eostoken "
-        "toolcalls tooluse toolcall functioncall",
-        "truncated": "length maxtokens modellength maxoutputtokens incomplete "
-        "modelcontextwindowexceeded",
-        "content_filter": "contentfilter contentfiltered safety recitation blocklist "
-        "prohibitedcontent spii imagesafety guardrailintervened",
-        "refusal": "refusal",
-        "malformed": "malformedfunctioncall unexpectedtoolcall toomanytoolcalls "
-        "malformedtooluse malformedmodeloutput malformedresponse",
-        "overloaded": "insufficientsystemresource",
-    }.items()
-    for word in words.split()
-}
+_FINISHES = by_word(
+    ok="stop endturn stopsequence completed complete eos eostoken "
+    "toolcalls tooluse toolcall functioncall",
+    truncated="length maxtokens modellength maxoutputtokens incomplete "
+    "modelcontextwindowexceeded",
+    content_filter="contentfilter contentfiltered safety recitation blocklist "
+    "prohibitedcontent spii imagesafety guardrailintervened",
+    refusal="refusal",
+    malformed="malformedfunctioncall unexpectedtoolcall toomanytoolcalls "
+    "malformedtooluse malformedmodeloutput malformedresponse",
+    overloaded="insufficientsystemresource",
+)
 
 
 # cell: of-finish

@@ -1,9 +1,10 @@
-"""Whatever well-formed deltas come, cut anywhere: the same response, and no prefix of it acts."""
+"""Whatever deltas come, cut anywhere: the same response, no prefix of it acts, no crash."""
 
 import json
 from typing import Any
 
 import pytest
+from chunks import ARGUMENTS, END, chunk, interleaved, pieces, plain, tool, tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,41 +14,170 @@ from apisurface import (
     IncompleteToolStream,
     MalformedStream,
     NotActionable,
+    ProviderError,
     StreamAssembler,
     actionable_calls,
     assemble_chat_stream,
-    assemble_tool_stream,
     iter_payloads,
-    partial_json,
 )
 
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=8),
+
+def test_b031_a_name_that_changes_is_refused_and_what_came_is_kept() -> None:
+    chunks = [tools(tool(0, "c1", "get_", "")), tools(tool(0, None, "weather", "{}")), END]
+    with pytest.raises(MalformedStream, match="the name of a call changes") as caught:
+        assemble_chat_stream(chunks)
+    assert caught.value.received.calls[0].name == "get_"
+    assert caught.value.raw == "weather"
+
+
+@pytest.mark.parametrize("provider", ["openai-chat", "openai-responses", "anthropic", "gemini"])
+def test_b035_an_empty_stream_is_incomplete(provider: str) -> None:
+    with pytest.raises(IncompleteToolStream) as caught:
+        assemble_chat_stream([], provider=provider)
+    assert caught.value.received.choices == ()
+    assert caught.value.received.state == "incomplete"
+
+
+def test_b040_parsing_arguments_are_not_an_end() -> None:
+    with pytest.raises(IncompleteToolStream, match="without a finish reason") as caught:
+        assemble_chat_stream([tools(tool(0, "c1", "w", '{"a":1}'))])
+    [call] = caught.value.received.calls
+    assert (call.id, call.name, call.text) == ("c1", "w", '{"a":1}')
+
+
+def test_b041_a_missing_done_is_no_failure_once_the_finish_reason_came() -> None:
+    got = assemble_chat_stream([chunk({"content": "ok"}), chunk({}, "stop")])
+    assert (got["message"]["content"], got["finish_reason"]) == ("ok", "stop")
+
+
+def two_choices() -> list[dict[str, Any]]:
+    call = [tool(0, "y", "f", '{"v":1}')], [tool(0, "x", "f", '{"v":0}')]
+    return [
+        {
+            "choices": [
+                {"index": 0, "delta": {"content": "A"}},
+                {"index": 1, "delta": {"content": "B"}},
+            ]
+        },
+        {
+            "choices": [
+                {"index": 1, "delta": {"tool_calls": call[0]}},
+                {"index": 0, "delta": {"tool_calls": call[1]}},
+            ]
+        },
+        chunk({}, "tool_calls"),
+        chunk({}, "tool_calls", index=1),
+    ]
+
+
+def test_b044_choices_are_kept_apart() -> None:
+    got = assemble_chat_stream(two_choices(), all_choices=True)
+    assert [each["message"]["content"] for each in got["choices"]] == ["A", "B"]
+    assert [plain(actionable_calls(each)) for each in got["choices"]] == [
+        [("x", "f", {"v": 0})],
+        [("y", "f", {"v": 1})],
+    ]
+    with pytest.raises(MalformedStream, match="2 choices"):
+        assemble_chat_stream(two_choices())
+    with pytest.raises(IncompleteToolStream):
+        assemble_chat_stream(two_choices()[:-1], all_choices=True)
+
+
+def test_b047_an_error_in_the_stream_is_the_providers_and_stays() -> None:
+    assembler = StreamAssembler()
+    assembler.feed(chunk({"content": "so far"}))
+    error = {"error": {"message": "quota exceeded", "code": "insufficient_quota"}}
+    with pytest.raises(ProviderError) as caught:
+        assembler.feed(error)
+    assert (caught.value.code, caught.value.message) == ("insufficient_quota", "quota exceeded")
+    assert caught.value.received.content == "so far"
+    assert assembler.state == "incomplete"
+    for again in (assembler.finish, lambda: assembler.feed(END)):
+        with pytest.raises(ProviderError):
+            again()
+
+
+def test_b049_an_error_decides_before_the_missing_end() -> None:
+    error = {"error": {"type": "invalid_request_error", "message": "bad schema"}}
+    with pytest.raises(ProviderError) as caught:
+        assemble_chat_stream([error])
+    assert caught.value.code == "invalid_request_error"
+
+
+@pytest.mark.parametrize(
+    ("provider", "error", "code"),
+    [
+        ("openai-chat", {"object": "error", "message": "m", "code": 400}, 400),
+        ("openai-chat", {"choices": [], "error": "m"}, None),
+        ("openai-chat", chunk({}, "error"), None),
+        (
+            "openai-chat",
+            {"choices": [{"index": 0, "finish_reason": "error", "error": {"code": 502}}]},
+            502,
+        ),
+        (
+            "anthropic",
+            {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+            "overloaded_error",
+        ),
+        (
+            "openai-responses",
+            {"type": "error", "code": "server_error", "message": "m"},
+            "server_error",
+        ),
+        (
+            "openai-responses",
+            {
+                "type": "response.failed",
+                "response": {"status": "failed", "error": {"code": "rate_limit_exceeded"}},
+            },
+            "rate_limit_exceeded",
+        ),
+        (
+            "openai-responses",
+            {"type": "response.failed", "response": {"status": "failed"}},
+            None,
+        ),
+        ("gemini", {"error": {"code": 503, "status": "UNAVAILABLE", "message": "m"}}, 503),
+    ],
+)
+def test_errors_of_every_shape_are_provider_errors(
+    provider: str, error: dict[str, Any], code: object
+) -> None:
+    with pytest.raises(ProviderError) as caught:
+        assemble_chat_stream([error], provider=provider)
+    assert caught.value.code == code
+    assert caught.value.received is not None
+
+
+def test_b061_the_first_finish_reason_stands_and_the_second_is_noted() -> None:
+    chunks = [
+        chunk({"content": "Looking.", "tool_calls": [tool(0, "c1", "f", "{}")]}),
+        END,
+        chunk({}, "stop"),
+    ]
+    got = assemble_chat_stream(chunks)
+    assert got["finish_reason"] == "tool_calls"
+    assert len(actionable_calls(got)) == 1
+    assert got["message"]["native"]["anomalies"] == ["finish reason 'stop' after 'tool_calls'"]
+
+
+@pytest.mark.parametrize("reasons", [("tool_calls", "length"), ("length", "tool_calls")])
+def test_b061_length_wins_in_either_place(reasons: tuple[str, str]) -> None:
+    chunks = [tools(tool(0, "c1", "f", "{}")), *(chunk({}, reason) for reason in reasons)]
+    got = assemble_chat_stream(chunks)
+    assert got["finish_reason"] == "length"
+    with pytest.raises(NotActionable, match="length"):
+        actionable_calls(got)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
     ),
-    max_leaves=6,
+    max_leaves=8,
 )
-ARGUMENTS = st.dictionaries(st.text(max_size=5), VALUES, max_size=3)
-
-
-@st.composite
-def pieces(draw: st.DrawFn, text: str) -> list[str]:
-    """Cut a text anywhere."""
-    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=6)))
-    return [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-
-
-@st.composite
-def interleaved(draw: st.DrawFn, rows: list[list[Any]]) -> list[Any]:
-    """Mix several sequences, each in its own order."""
-    left = [list(row) for row in rows if row]
-    found = []
-    while left:
-        row = draw(st.sampled_from(left))
-        found.append(row.pop(0))
-        left = [row for row in left if row]
-    return found
 
 
 @st.composite
@@ -57,10 +187,6 @@ def turns(draw: st.DrawFn) -> tuple[str | None, list[tuple[str, str, dict[str, A
     count = draw(st.integers(0, 3))
     name = st.text(st.characters(codec="ascii", categories=["L"]), min_size=1, max_size=8)
     return content, [(f"call_{at}", draw(name), draw(ARGUMENTS)) for at in range(count)]
-
-
-def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
 
 @st.composite
@@ -210,30 +336,6 @@ def test_any_bytes_cut_anywhere_assemble_to_the_same(data: Any) -> None:
     assert assemble_chat_stream(iter_payloads(sent)) == assemble_chat_stream(chunks)
 
 
-@given(data=st.data())
-def test_the_teaching_shape_needs_every_chunk_it_was_made_of(data: Any) -> None:
-    arguments = data.draw(st.lists(ARGUMENTS, min_size=1, max_size=3))
-    rows = []
-    for index, value in enumerate(arguments):
-        texts = data.draw(pieces(json.dumps(value)))
-        row = [{"index": index, "arguments": text} for text in texts]
-        row[0] |= {"id": f"c{index}", "name": "f"}
-        rows.append([*row, {"index": index, "closed": True}])
-    chunks = [{"tool_call": piece} for piece in data.draw(interleaved(rows))]
-    for at in range(len(chunks) + 1):
-        with pytest.raises(IncompleteToolStream):
-            assemble_tool_stream(chunks[:at])
-    found = assemble_tool_stream([*chunks, {"terminal": True}])
-    assert [call["arguments"] for call in found] == arguments
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
-    ),
-    max_leaves=8,
-)
 KEYS = st.sampled_from(
     [
         "choices",
@@ -278,6 +380,8 @@ KEYS = st.sampled_from(
         "x_groq",
     ]
 )
+
+
 KINDS = st.sampled_from(
     [
         "content_block_start",
@@ -302,6 +406,8 @@ KINDS = st.sampled_from(
         "function",
     ]
 )
+
+
 WRONG = st.recursive(
     KINDS | JSON,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
@@ -349,52 +455,6 @@ def test_a_chunk_damaged_anywhere_is_no_crash(provider: str, data: Any) -> None:
             actionable_calls(got)
         except BoundaryError:
             continue
-
-
-@given(JSON)
-def test_every_prefix_of_a_value_has_a_view_that_never_crashes(value: Any) -> None:
-    text = json.dumps(value)
-    for at in range(len(text) + 1):
-        partial_json(text[:at])
-    if text not in ("NaN", "Infinity", "-Infinity") and "NaN" not in text and "Inf" not in text:
-        assert partial_json(text) == json.loads(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("", None),
-        (" ", None),
-        ("{", {}),
-        ('{"a"', {}),
-        ('{"a":', {}),
-        ('{"a": tr', {}),
-        ('{"a": true', {"a": True}),
-        ('{"a": 1', {"a": 1}),
-        ('{"a": 1.5e', {}),
-        ('{"a": -', {}),
-        ('{"a": "x', {"a": "x"}),
-        ('{"a": "x\\', {"a": "x"}),
-        ('{"a": "x\\\\', {"a": "x\\"}),
-        ('{"a": "\\u00', {"a": ""}),
-        ('{"a": "\\ud83d', {"a": ""}),
-        ('{"a": "\\ud83d\\ude0', {"a": ""}),
-        ('{"a": "\\ud83d\\ude00', {"a": "😀"}),
-        ('{"a": [{"b": "c"}, {"d', {"a": [{"b": "c"}, {}]}),
-        ("[1, 2", [1, 2]),
-        ("[1,", [1]),
-        ('"ab', "ab"),
-        ('{"a" x', None),
-        ("{]", None),
-        ("[1 2", None),
-        ("{,", None),
-        ('{"a": 1}}', None),
-        ('{"a": 01, ', None),
-        ("[" * 200, None),
-    ],
-)
-def test_views(text: str, seen: Any) -> None:
-    assert partial_json(text) == seen
 
 
 def test_a_character_cut_into_two_surrogates_is_whole_again() -> None:
