@@ -24,8 +24,8 @@ from apisurface.calls import (
     parse_tool_calls,
 )
 from apisurface.tools import MalformedArguments, ToolCallError
+from apisurface.transport import BoundaryError
 from apisurface.validator import UnsupportedSchema
-from apisurface.wire import BoundaryError
 
 ANY = {"type": "object"}
 

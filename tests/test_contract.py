@@ -8,12 +8,17 @@ import apisurface
 
 # module: {name: parameters as they are called, in order; None for a constant or a type}
 CONTRACT = {
+    "transport": {
+        "HttpTransport": "*, api_key=None, headers=None, timeout=30.0, deadline=None, "
+        "client=None, trust_env=True",
+        "error_object": "body, status=200",
+        "provider_error": "body, status=200, retry_after=None",
+    },
     "wire": {
         "chat": "base_url, model, messages, *, transport=None, tools=None, response_format=None, "
         "temperature=0.0, top_p=1.0, max_tokens=256, tool_choice=None, parallel_tool_calls=False, "
         "extra_body=None",
-        "HttpTransport": "*, api_key=None, headers=None, timeout=30.0, deadline=None, "
-        "client=None, trust_env=True",
+        "HttpTransport": None,
         "ScriptedModel": "turns, *, prompt_tokens=40",
         "BoundaryError": None,
         "ConfigError": None,
@@ -52,8 +57,11 @@ CONTRACT = {
     "patterns": {
         "compile_pattern": "pattern",
     },
-    "extraction": {
+    "objects": {
         "parse_object": "text",
+    },
+    "extraction": {
+        "parse_object": None,
         "extract": "invoke, messages, schema, *, max_attempts=3, semantic_check=None, "
         "name='refund_decision'",
         "StructuredOutputFailed": None,

@@ -33,8 +33,8 @@ from apisurface.dispatch import (
 from apisurface.idempotency import MemoryStore, SQLiteStore
 from apisurface.parsing import MalformedJSON
 from apisurface.tools import assert_all_calls_answered
+from apisurface.transport import BoundaryError
 from apisurface.validator import UnsupportedSchema, validate
-from apisurface.wire import BoundaryError
 
 ANY = {"type": "object"}
 

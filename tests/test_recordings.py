@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from apisurface.wire import BoundaryError, HttpTransport, chat
+from apisurface.transport import BoundaryError, HttpTransport
+from apisurface.wire import chat
 from tools.exchanges import EXCHANGES, stream_body
 from tools.tape import body_of, events, unpack
 

@@ -22,7 +22,7 @@ from loopback import Step, serve
 from apisurface.partial import PartialResponse
 from apisurface.sse import iter_payloads
 from apisurface.streaming import actionable_calls, stream_chat
-from apisurface.wire import BoundaryError, DeadlineExceeded, HttpTransport, ProviderError
+from apisurface.transport import BoundaryError, DeadlineExceeded, HttpTransport, ProviderError
 
 RECORDING = Path(__file__).parent.parent / "book" / "recordings" / "tool-call-stream.json"
 RECORDED = json.loads(RECORDING.read_text(encoding="utf-8"))

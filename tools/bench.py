@@ -25,13 +25,14 @@ from openai.types.chat import ChatCompletionChunk
 
 from apisurface.assembly import StreamAssembler
 from apisurface.exchange import within
-from apisurface.extraction import parse_object
 from apisurface.levels import REFUND_SCHEMA
+from apisurface.objects import parse_object
 from apisurface.patterns import compile_pattern
 from apisurface.sampling import StopFilter, nucleus, softmax
 from apisurface.sse import iter_payloads
+from apisurface.transport import HttpTransport
 from apisurface.validator import compile_validator, validate
-from apisurface.wire import HttpTransport, ScriptedModel, chat
+from apisurface.wire import ScriptedModel, chat
 
 Work = Callable[[], object]
 TICKET = r"^T-[0-9]{3}$"

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from apisurface.wire import HttpTransport
+from apisurface.transport import HttpTransport
 from tools.exchanges import QUESTION, TICKET
 from tools.model_server import ModelServer
 from tools.tape import Bytes, pack

@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 
 from apisurface.tools import LOOKUP_TOOL
-from apisurface.wire import BoundaryError, HttpTransport, ScriptedModel, chat
+from apisurface.transport import BoundaryError, HttpTransport
+from apisurface.wire import ScriptedModel, chat
 from tools.model_server import ModelServer
 from tools.tape import Tape
 

@@ -72,7 +72,6 @@ from apisurface.extraction import (
     OutputTruncated,
     StructuredOutputFailed,
     extract,
-    parse_object,
 )
 from apisurface.failures import Failure, as_text, by_word, judge_response
 from apisurface.idempotency import Claim, MemoryStore, SQLiteStore, Store, fingerprint
@@ -85,6 +84,7 @@ from apisurface.masks import (
     mask_divergence,
 )
 from apisurface.natives import FINISH_WORDS, AnthropicReader, GeminiReader, counted
+from apisurface.objects import parse_object
 from apisurface.parsing import (
     MAX_CHARS,
     MAX_DEPTH,
@@ -148,6 +148,16 @@ from apisurface.tools import (
     mend_history,
     run_tool_turn,
 )
+from apisurface.transport import (
+    BoundaryError,
+    ConfigError,
+    DeadlineExceeded,
+    HttpTransport,
+    MalformedResponse,
+    ProviderError,
+    error_object,
+    provider_error,
+)
 from apisurface.validator import compile_validator, validate
 from apisurface.validity import (
     KNOWN_ORDERS,
@@ -170,20 +180,7 @@ from apisurface.values import (
     type_name,
     visible,
 )
-from apisurface.wire import (
-    BoundaryError,
-    ConfigError,
-    DeadlineExceeded,
-    HttpTransport,
-    MalformedResponse,
-    Message,
-    ProviderError,
-    ScriptedModel,
-    Transport,
-    chat,
-    error_object,
-    provider_error,
-)
+from apisurface.wire import Message, ScriptedModel, Transport, chat
 
 __all__ = [
     "FINISH_WORDS",

@@ -19,7 +19,7 @@ from apisurface.parsing import loads_strict
 from apisurface.partial import PartialCall, PartialChoice, PartialResponse, StreamState
 from apisurface.responses import ResponsesReader
 from apisurface.sse import IncompleteToolStream, MalformedStream
-from apisurface.wire import BoundaryError, provider_error
+from apisurface.transport import BoundaryError, provider_error
 
 
 # cell: joined

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from apisurface.sse import MalformedStream
-from apisurface.wire import provider_error
+from apisurface.transport import provider_error
 
 # cell: kind
 Kind: TypeAlias = Literal[

@@ -29,8 +29,8 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from apisurface.calls import Tool, ToolCall, ToolRegistry, parse_tool_call, parse_tool_calls
-from apisurface.extraction import parse_object
 from apisurface.idempotency import MemoryStore, Store, fingerprint
+from apisurface.objects import parse_object
 from apisurface.parsing import (
     MAX_CHARS,
     MalformedJSON,
@@ -41,8 +41,8 @@ from apisurface.parsing import (
 )
 from apisurface.running import ToolResult, in_thread, run_tool
 from apisurface.tools import MalformedArguments, ToolCallError, decode_arguments
+from apisurface.transport import BoundaryError
 from apisurface.validator import compile_validator
-from apisurface.wire import BoundaryError
 
 
 # cell: unknown-tool

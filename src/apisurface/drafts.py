@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from apisurface.transport import BoundaryError
 from apisurface.values import shown, visible
-from apisurface.wire import BoundaryError
 
 
 # cell: unsupported-schema

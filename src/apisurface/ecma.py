@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from apisurface.automata import WORD_CHARS, Chars, Choice, Edge, Look, Repeat, Series, Tree
-from apisurface.wire import BoundaryError
+from apisurface.transport import BoundaryError
 
 
 # cell: unsupported-pattern

@@ -20,7 +20,7 @@ from typing import Any
 
 from apisurface.exchange import retry_after
 from apisurface.failures import Failure, as_text, by_word, judge_response
-from apisurface.wire import error_object
+from apisurface.transport import error_object
 
 # cell: exceptions
 _EXCEPTIONS = by_word(

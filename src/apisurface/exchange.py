@@ -2,8 +2,8 @@
 """One HTTP exchange, to the last byte: what a library leaves to you below a chat completion.
 
 Writing a body that cannot be misread, bounding the whole exchange, reading how long a server
-asks to wait, keeping secrets out of what is shown, finding the proxy nobody mentioned. The
-wire chapter builds its transport on these; nothing here knows what a chat completion is.
+asks to wait, keeping secrets out of what is shown, finding the proxy nobody mentioned.
+`transport` is built on these; nothing here knows what a chat completion is.
 Importing this module loads only the standard library.
 """
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from apisurface.exchange import retry_after
-from apisurface.wire import error_object
+from apisurface.transport import error_object
 
 
 # cell: by-word

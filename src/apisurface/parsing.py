@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from apisurface.wire import BoundaryError
+from apisurface.transport import BoundaryError
 
 
 # cell: malformed-json

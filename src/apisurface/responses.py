@@ -11,7 +11,7 @@ from typing import Any
 from apisurface.deltas import Delta, Kind
 from apisurface.natives import FINISH_WORDS, counted
 from apisurface.sse import MalformedStream
-from apisurface.wire import provider_error
+from apisurface.transport import provider_error
 
 # cell: texts
 _TEXTS: dict[str, Kind] = {

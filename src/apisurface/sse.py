@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from apisurface.wire import BoundaryError
+from apisurface.transport import BoundaryError
 
 
 # cell: malformed-stream

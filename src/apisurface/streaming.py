@@ -30,14 +30,8 @@ from apisurface.sse import (
     iter_payloads,
     iter_sse,
 )
-from apisurface.wire import (
-    BoundaryError,
-    HttpTransport,
-    MalformedResponse,
-    Message,
-    chat,
-    provider_error,
-)
+from apisurface.transport import BoundaryError, HttpTransport, MalformedResponse, provider_error
+from apisurface.wire import Message, chat
 
 
 # cell: teaching

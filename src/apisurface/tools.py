@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from apisurface.parsing import MAX_DEPTH, loads_strict
+from apisurface.transport import BoundaryError
 from apisurface.validator import compile_validator
-from apisurface.wire import BoundaryError
 
 
 # cell: tool-call-error

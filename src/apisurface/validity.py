@@ -13,8 +13,9 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
-from apisurface.extraction import Extraction, extract, parse_object
+from apisurface.extraction import Extraction, extract
 from apisurface.levels import REFUND_SCHEMA
+from apisurface.objects import parse_object
 from apisurface.wire import ScriptedModel, chat
 
 # cell: known-orders

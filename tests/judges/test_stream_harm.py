@@ -18,7 +18,7 @@ from judges.cassettes import Record, streams
 from judges.official import official, payloads, same_arguments
 
 from apisurface.streaming import actionable_calls, assemble_chat_stream
-from apisurface.wire import BoundaryError
+from apisurface.transport import BoundaryError
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from judges.verdicts import settle
 
 from apisurface.sse import iter_payloads
 from apisurface.streaming import assemble_chat_stream
-from apisurface.wire import BoundaryError
+from apisurface.transport import BoundaryError
 
 LADDER = ("crash", "differs", "fails", "alone", "equal")
 NOTE = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from apisurface.wire import HttpTransport
+from apisurface.transport import HttpTransport
 from tools.model_server import MissingExtra, ModelServer, model_server
 from tools.record import TOOL_TEMPLATE
 

@@ -9,7 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from apisurface.wire import DeadlineExceeded, HttpTransport, ProviderError, ScriptedModel, chat
+from apisurface.transport import DeadlineExceeded, HttpTransport, ProviderError
+from apisurface.wire import ScriptedModel, chat
 from tools.exchanges import QUESTION, REFUND, TICKET, schema_format, stream_body
 from tools.model_server import ModelServer
 from tools.tape import shape

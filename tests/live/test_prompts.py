@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from apisurface.templates import find_control_tokens
-from apisurface.wire import HttpTransport, chat
+from apisurface.transport import HttpTransport
+from apisurface.wire import chat
 from tools.exchanges import SYSTEM, TICKET, user
 from tools.model_server import ModelServer
 

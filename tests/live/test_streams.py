@@ -16,7 +16,7 @@ from loopback import serve
 from openai.lib.streaming.chat import ChatCompletionStreamState
 
 from apisurface.streaming import actionable_calls, stream_chat
-from apisurface.wire import BoundaryError, HttpTransport
+from apisurface.transport import BoundaryError, HttpTransport
 from tools.exchanges import EXCHANGES, QUESTION, Exchange
 from tools.model_server import ModelServer
 

@@ -37,6 +37,12 @@ CASES: dict[str, tuple[list[str], str, int, str]] = {
     ),
     "nothing": (["#@save"], "c1", 1, "no definition"),
     "only imports": (["#@save\nimport json"], "c1", 1, "no definition"),
+    "foreign names handed on": (
+        ["#@save\nfrom json import loads as loads"],
+        "c1",
+        1,
+        "no definition",
+    ),
     "two names": (["#@save\nA = B = 1"], "c1", 2, "no single plain name"),
     "unpacking": (["#@save\nA, B = 1, 2"], "c1", 2, "no single plain name"),
     "attribute": (

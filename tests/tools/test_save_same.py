@@ -506,6 +506,17 @@ def test_magics_in_other_cells_do_not_disturb(mini: Any) -> None:
     assert run_module(mini.module("wire"))["f"]("a.") == ('"a."', "a\\.")
 
 
+def test_a_chapter_may_hand_on_what_an_earlier_one_saved(mini: Any) -> None:
+    mini.code("wire", "#@save\ndef chat():\n    return 'hi'")
+    mini.code("late", "#@save\nfrom apisurface.wire import chat as chat", "#@save\nX = 1")
+    assert mini.save() == 0
+    assert "from apisurface.wire import chat as chat\n" in mini.module("late")
+    script = "import apisurface as a, apisurface.late as late; print(late.chat is a.chat)"
+    command = [sys.executable, "-B", "-c", f"import sys; sys.path.insert(0, 'src'); {script}"]
+    done = subprocess.run(command, cwd=mini.root, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
 def test_chapters_import_from_earlier_ones(mini: Any) -> None:
     mini.code(
         "wire", "#@save\ndef chat():\n    return 'hi'", "#@save\ndef _hid():\n    return 1"

@@ -66,6 +66,8 @@ def _gather(chapter: Chapter) -> tuple[Module, list[Refusal]]:
         names = names_of(cell.tree, lazy_annotations=index in late)
         saved, problems = rules.definition(cell, names)
         refusals += problems
+        if saved is None and not problems:
+            module.needed |= rules.handed_on(cell)
         if saved is not None and saved.name in module.names:
             other = module.names[saved.name].cell.id
             what = f"{saved.name} is saved a second time (first in cell {other})"

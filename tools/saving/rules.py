@@ -1,4 +1,4 @@
-"""What one marked cell may contain: one definition, its imports, and no work at import."""
+"""What one marked cell may contain: one definition with its imports, or names handed on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tools.saving.bound import dotted
 from tools.saving.cells import Cell, Refusal
-from tools.saving.imports import is_typing_block
+from tools.saving.imports import PACKAGE, Import, is_typing_block
 from tools.saving.scopes import Names
 
 # A constant is computed from the code alone: no console, file, clock, chance or network.
@@ -105,12 +105,25 @@ def definition(cell: Cell, names: Names) -> tuple[Saved | None, list[Refusal]]:
             what = f"does work at import ({_quote(node)})"
             refusals.append(cell.refuse(node.lineno, what, WORK))
     if not found:
-        if not refusals:
+        if not refusals and not handed_on(cell):
             remedy = "take the mark off: needed imports are found in any cell"
             refusals.append(cell.refuse(1, "the mark saves no definition", remedy))
         return None, refusals
     saved, problems = _one(cell, found, names)
     return saved, refusals + problems + list(_quiet(cell, found, names))
+
+
+def handed_on(cell: Cell) -> set[Import]:
+    """Return what a marked cell only hands on, each as `from apisurface.x import A as A`."""
+    found = set()
+    for node in cell.tree.body:
+        if not isinstance(node, ast.ImportFrom):
+            return set()
+        for name in node.names:
+            if name.asname != name.name or not str(node.module).startswith(f"{PACKAGE}."):
+                return set()
+            found.add(Import(str(node.module), name.name, name.name))
+    return found
 
 
 def _one(
