@@ -62,7 +62,10 @@ def failed(kind: type[StructuredOutputFailed], invoke: Any, **options: Any) -> A
 
 def test_the_figures_two_attempts_and_160_tokens() -> None:
     model = Recorder(turn(compact(STRAY)), turn(compact(GOOD)))
-    assert extract(model, ASK, REFUND_SCHEMA) == Extraction(GOOD, 2, 160)
+    accepted = extract(model, ASK, REFUND_SCHEMA)
+    assert accepted == Extraction(GOOD, 2, 160)
+    with pytest.raises(AttributeError):
+        accepted.attempts = 1  # what was spent stays what it was
     first, second = model.requests
     assert first == {
         "messages": ASK,

@@ -374,7 +374,13 @@ def assembled(chunks):
 )
 def test_the_stream_carries_the_same_turn(message):
     model = ScriptedModel([(message, "stop")])
-    streamed = assembled(model.stream("u", {}))
+    chunks = list(model.stream("u", {}))
+    assert [b'"stop"' in chunk for chunk in chunks] == [False] * (len(chunks) - 3) + [
+        True,
+        False,
+        False,
+    ]
+    streamed = assembled(chunks)
     whole = model("u", {})
     [choice], usage = whole["choices"], whole["usage"]
     assert streamed == (choice["message"], choice["finish_reason"], usage)

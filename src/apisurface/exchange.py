@@ -100,7 +100,7 @@ def _unencodable(value: Any, path: str, depth: int) -> str | None:
         return f"{path}: lone surrogate at character {lone.start()}" if lone else None
     if isinstance(value, dict):
         for key, item in value.items():
-            if found := _unencodable(key, f"{path}: the key {key!r}", depth + 1):
+            if found := _unencodable(key, f"{path}: the key {key!r}", depth):
                 return found
             if found := _unencodable(item, f"{path}.{key}", depth + 1):
                 return found
