@@ -1,6 +1,8 @@
 """Whatever deltas come, cut anywhere: the same response, no prefix of it acts, no crash."""
 
 import json
+import re
+import sys
 from typing import Any
 
 import pytest
@@ -81,6 +83,9 @@ def test_b044_choices_are_kept_apart() -> None:
         assemble_chat_stream(two_choices())
     with pytest.raises(IncompleteToolStream):
         assemble_chat_stream(two_choices()[:-1], all_choices=True)
+    begun = [chunk({"content": "A"}, "stop"), chunk({"role": "assistant"}, index=1)]
+    with pytest.raises(IncompleteToolStream):
+        assemble_chat_stream(begun, all_choices=True)
 
 
 def test_b047_an_error_in_the_stream_is_the_providers_and_stays() -> None:
@@ -473,3 +478,137 @@ def test_malformed_streams_quote_briefly() -> None:
     with pytest.raises(MalformedStream) as caught:
         assemble_chat_stream([{"choices": "x" * 10_000}])
     assert len(str(caught.value)) < 300
+
+
+def test_a_stream_says_how_far_it_has_come() -> None:
+    whole = tools(tool(0, "c1", "f", '{"a": 1}'))
+    steps = [([], "collecting"), ([chunk({"content": "Hi"})], "collecting"), ([whole], "collecting"),
+             ([whole, END], "eligible"), ([chunk({}, "stop")], "eligible"),
+             ([whole, chunk({}, "length")], "incomplete"),
+             ([whole, chunk({}, "content_filter")], "incomplete"),
+             ([chunk({}, "pause")], "incomplete"),
+             ([tools(tool(0, "c1", "f", "[]")), END], "call closed"),
+             ([tools(tool(0, "c1", "f", '{"a"')), END], "call closed"),
+             ([tools(tool(0, "c1", "f")), END], "eligible"),
+             ([chunk({}, "stop"), chunk({}, index=1), tools(tool(0, "c1", "f"))][:2], "collecting"),
+             ([chunk({}, "stop"), chunk({}, "length", index=1)], "incomplete")]  # fmt: skip
+    for chunks, state in steps:
+        assembler = StreamAssembler()
+        for each in chunks:
+            assembler.feed(each)
+        assert assembler.state == assembler.partial().state == state, chunks
+
+
+def test_a_call_that_a_block_closes_is_parsed_before_the_end() -> None:
+    opened = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    piece = {"type": "input_json_delta", "partial_json": '{"a": 1}'}
+    events = [
+        {"type": "content_block_start", "index": 0, "content_block": opened},
+        {"type": "content_block_delta", "index": 0, "delta": piece},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+        {"type": "message_stop"},
+    ]
+    assembler = StreamAssembler("anthropic")
+    states = []
+    for event in events:
+        assembler.feed(event)
+        states.append(assembler.state)
+    assert states == ["collecting", "collecting", "parsed", "parsed", "eligible"]
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        {"content": "x"},
+        {"tool_calls": [tool(0, None, None, " ")]},
+        {"tool_calls": [tool(1, "c2", "g")]},
+    ],
+)
+def test_content_after_the_end_is_refused_and_what_came_is_kept(late: dict[str, Any]) -> None:
+    whole = [tools(tool(0, "c1", "f", "{}")), END]
+    with pytest.raises(MalformedStream, match="after the end") as caught:
+        assemble_chat_stream([*whole, chunk(late)])
+    assert [call.text for call in caught.value.received.calls] == ["{}"]
+
+
+def test_a_made_id_is_short_enough_for_every_provider_and_says_that_it_is_made() -> None:
+    items = [tool(0, None, "f", "{}"), tool(1, None, "f", "{}"), tool(2, "c", "f", "{}")]
+    message = assemble_chat_stream([tools(*items), END])["message"]
+    first, second, third = message["tool_calls"]
+    assert re.fullmatch("synthetic_[0-9a-f]{24}", first["id"])
+    assert first["id"] != second["id"]
+    assert [call.get("synthetic_id") for call in (first, second, third)] == [True, True, None]
+
+
+def test_an_error_is_raised_again_with_what_was_received_first() -> None:
+    assembler = StreamAssembler()
+    assembler.feed(chunk({"content": "so far"}))
+    with pytest.raises(IncompleteToolStream) as first:
+        assembler.finish()
+    with pytest.raises(IncompleteToolStream) as again:
+        assembler.feed(chunk({}, "stop"))
+    assert again.value is first.value
+    assert again.value.received.content == "so far"
+
+
+@pytest.mark.parametrize("other", [None, "x", [1], b"x", 5])
+def test_a_chunk_that_is_no_object_is_malformed(other: Any) -> None:
+    with pytest.raises(MalformedStream, match="another shape") as caught:
+        assemble_chat_stream([chunk({"content": "Hi"}), other])
+    assert caught.value.raw == other
+    assert caught.value.received.content == "Hi"
+
+
+@pytest.mark.parametrize("provider", sorted(WAYS))
+def test_assembly_takes_a_step_for_a_piece_however_many_there_are(provider: str) -> None:
+    """Count what a stream of many items makes the interpreter do, instead of timing it."""
+    few, many = steps_of(provider, 200), steps_of(provider, 800)
+    assert many < 4.4 * few
+
+
+def steps_of(provider: str, count: int) -> int:
+    """Return how many lines of the package run when a stream of `count` calls is put together."""
+    call = {"type": "function_call", "name": "f", "arguments": "{}"}
+    used = {"type": "tool_use", "name": "f", "input": {}}
+    cited = {"type": "citations_delta", "citation": {}}
+    each: dict[str, Any] = {
+        "openai-chat": lambda at: [tools(tool(at, f"c{at}", "f", "{}"))],
+        "anthropic": lambda at: [
+            {"type": "content_block_start", "index": at, "content_block": used | {"id": f"c{at}"}},
+            {"type": "content_block_delta", "index": at, "delta": cited},
+            {"type": "content_block_stop", "index": at},
+        ],
+        "openai-responses": lambda at: [
+            {"type": "response.output_item.added", "output_index": at, "item": call | {"id": f"i{at}", "call_id": f"c{at}"}},
+            {"type": "response.output_item.done", "output_index": at, "item": call | {"id": f"i{at}", "call_id": f"c{at}"}},
+        ],
+        "gemini": lambda at: [{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "id": f"c{at}"}}]}}]}],
+    }  # fmt: skip
+    end = {
+        "openai-chat": [END],
+        "anthropic": [
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+            {"type": "message_stop"},
+        ],
+        "openai-responses": [
+            {"type": "response.completed", "response": {"status": "completed"}}
+        ],
+        "gemini": [{"candidates": [{"finishReason": "STOP"}]}],
+    }
+    chunks = [event for at in range(count) for event in each[provider](at)] + end[provider]
+    lines = 0
+
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        found = actionable_calls(assemble_chat_stream(chunks, provider=provider))
+    finally:
+        sys.settrace(before)
+    assert len(found) == count
+    return lines

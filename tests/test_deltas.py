@@ -10,9 +10,11 @@ from apisurface import (
     Delta,
     MalformedStream,
     NotActionable,
+    ProviderError,
     actionable_calls,
     argument_text,
     assemble_chat_stream,
+    joined,
 )
 
 
@@ -182,9 +184,6 @@ def test_b070_the_deprecated_function_call_is_a_call_with_a_made_id() -> None:
     assert call["synthetic_id"] is True
     assert got["message"]["native"]["finish_reason"] == "function_call"
     assert plain(actionable_calls(got)) == [(call["id"], "f", {"a": 1})]
-    whole = {"message": {"function_call": {"name": "f"}}, "finish_reason": "stop"}
-    with pytest.raises(NotActionable, match="deprecated"):
-        actionable_calls(whole)
 
 
 def test_b071_a_refusal_is_put_together() -> None:
@@ -383,3 +382,71 @@ def test_made_ids_are_the_same_for_the_same_bytes_and_differ_otherwise() -> None
     first = made("{}", "{}")
     assert made("{}", "{}") == first
     assert len({*first, *made("{}", "{}", name="g"), *made("{}", "{}", request="s")}) == 6
+
+
+def test_calls_stand_at_their_index_whichever_comes_first() -> None:
+    chunks = [
+        tools(tool(2, "c", "h", "{}"), tool(0, "a", "f", "{")),
+        tools(tool(1, "b", "g", "{}"), tool(0, None, None, "}"), tool(0, "d", "k", "{}")),
+        END,
+    ]
+    assert [call.id for call in calls_of(chunks)] == ["a", "d", "b", "c"]
+
+
+def test_a_custom_call_may_learn_its_id_and_its_name_late() -> None:
+    items = [
+        {"index": 0, "type": "custom", "custom": {"input": "l"}},
+        {"index": 0, "id": "x1"},
+        {"index": 0, "id": "x2", "custom": {"name": "sh"}} | {"id": None},
+        {"index": 0, "custom": {"input": "s"}},
+    ]
+    with pytest.raises(MalformedStream, match="belongs to no call"):
+        native(chunk({"tool_calls": [items[0]]}))
+    items[0]["id"] = ""
+    items[0]["custom"]["name"] = "sh"
+    [call] = native(*(chunk({"tool_calls": [item]}) for item in items))["custom_calls"]
+    assert call == {"id": "x1", "type": "custom", "custom": {"name": "sh", "input": "ls"}}
+
+
+@pytest.mark.parametrize("finish", [None, "stop", "length", "error"])
+@pytest.mark.parametrize("error", [{"code": 502, "message": "upstream"}, "upstream"])
+def test_an_error_inside_a_choice_is_an_error_however_it_ends(finish: Any, error: Any) -> None:
+    broken = chunk({"content": ""}, finish, error=error)
+    with pytest.raises(ProviderError, match="upstream") as caught:
+        assemble_chat_stream([chunk({"content": "so far"}), broken, chunk({}, "stop")])
+    assert caught.value.received.content == "so far"
+    assert caught.value.code == (502 if isinstance(error, dict) else None)
+
+
+@pytest.mark.parametrize("nothing", [None, {}, "", False])
+def test_an_empty_error_is_none(nothing: Any) -> None:
+    fine = chunk({"content": "x"}, "stop", error=nothing) | {"x_groq": {"error": nothing}}
+    assert assemble_chat_stream([fine])["message"]["content"] == "x"
+    with pytest.raises(ProviderError, match="ended with an error"):
+        assemble_chat_stream([chunk({}, "error", error=nothing)])
+
+
+def test_groq_says_in_a_field_of_its_own_why_it_stopped() -> None:
+    chunks = [
+        chunk({"content": "so far"}),
+        {"choices": [], "x_groq": {"error": "over capacity"}},
+    ]
+    with pytest.raises(ProviderError, match="over capacity") as caught:
+        assemble_chat_stream([*chunks, chunk({}, "stop")])
+    assert caught.value.received.content == "so far"
+
+
+def test_the_response_is_named_once() -> None:
+    reader = ChatReader()
+    named = [reader.read({"id": ident, "choices": []}) for ident in ("a", "a", "b")]
+    assert named == [[Delta("id", text="a")], [], []]
+
+
+def test_a_character_in_two_halves_is_whole_wherever_text_is_joined() -> None:
+    halves = ['{"a":"\ud83d', '\ude00"}']
+    chunks = [tools(tool(0, "c", "f", halves[0])), tools(tool(0, None, None, halves[1])), END]
+    [call] = calls_of(chunks)
+    assert call.arguments == {"a": "😀"}
+    kept = native(chunk({"note": "\ud83d"}), chunk({"note": "\ude00"}))
+    assert kept["note"] == "😀"
+    assert joined(["\ud83d", "x\ude00"]) == "\ud83dx\ude00"

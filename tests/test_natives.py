@@ -1,11 +1,15 @@
 """Anthropic and Gemini: what their events say, in the words of Chat."""
 
+import json
 from typing import Any
 
 import pytest
 from chunks import calls_of, plain
 
 from apisurface import (
+    AnthropicReader,
+    Delta,
+    GeminiReader,
     IncompleteToolStream,
     MalformedStream,
     NotActionable,
@@ -168,11 +172,108 @@ def test_anthropic_stop_reasons_in_the_words_of_chat(word: str, finish: str) -> 
             {"type": "content_block_delta", "index": 0, "delta": json_delta("1")},
         ],
         [*stopped("end_turn"), *block(0, {"type": "text", "text": "late"})],
+        [*stopped("end_turn"), *block(0, {"type": "thinking", "thinking": "late"})],
+        [*block(0, use({}), {"type": "text_delta", "text": "{}"}), *stopped("tool_use")],
+        [*block(0, use({}), {"type": "thinking_delta", "thinking": "x"}), *stopped("tool_use")],
+        [*block(0, {"type": "text", "text": ""}, json_delta("{}")), *stopped("end_turn")],
     ],
 )
 def test_anthropic_events_that_contradict_each_other(events: list[dict[str, Any]]) -> None:
     with pytest.raises(MalformedStream):
         assemble_chat_stream(events, provider="anthropic")
+
+
+@pytest.mark.parametrize("given", [[], "", 0, False, [1], "x"])
+def test_an_input_that_is_no_object_is_not_taken_for_an_empty_one(given: Any) -> None:
+    got = assemble_chat_stream(
+        [*block(0, use(given)), *stopped("tool_use")], provider="anthropic"
+    )
+    with pytest.raises(NotActionable, match="not an object") as caught:
+        actionable_calls(got)
+    assert caught.value.raw == json.dumps(given)
+    part = {"functionCall": {"name": "f", "args": given}}
+    got = assemble_chat_stream([candidate(part, finish="STOP")], provider="gemini")
+    with pytest.raises(NotActionable, match="not an object"):
+        actionable_calls(got)
+
+
+def test_no_input_at_all_is_an_empty_object() -> None:
+    none = {"type": "tool_use", "id": "t1", "name": "w"}
+    for opened in (none, none | {"input": None}):
+        events = [*block(0, opened), *stopped("tool_use")]
+        assert plain(calls_of(events, "anthropic")) == [("t1", "w", {})]
+    for call in ({"name": "f", "id": "g"}, {"name": "f", "id": "g", "args": None}):
+        chunks = [candidate({"functionCall": call}, finish="STOP")]
+        assert plain(calls_of(chunks, "gemini")) == [("g", "f", {})]
+
+
+def test_anthropic_blocks_stand_at_their_index_whichever_opens_first() -> None:
+    late, early = block(1, use({}, "t2")), block(0, use({}, "t1"))
+    got = assemble_chat_stream(
+        [late[0], *early, late[1], *stopped("tool_use")], provider="anthropic"
+    )
+    assert [call.id for call in actionable_calls(got)] == ["t1", "t2"]
+    assert [each["id"] for each in got["message"]["native"]["content"]] == ["t1", "t2"]
+
+
+def test_text_and_thoughts_of_the_opening_event_count() -> None:
+    thinking = {"type": "thinking", "thinking": "Let "}
+    events = [
+        *block(0, thinking, {"type": "thinking_delta", "thinking": "me."}),
+        *block(1, {"type": "text", "text": "Hi"}, {"type": "text_delta", "text": "!"}),
+        *stopped("end_turn"),
+    ]
+    message = assemble_chat_stream(events, provider="anthropic")["message"]
+    assert (message["reasoning"], message["content"]) == ("Let me.", "Hi!")
+    assert message["native"]["content"] == [
+        {"type": "thinking", "thinking": "Let me."},
+        {"type": "text", "text": "Hi!"},
+    ]
+
+
+def test_a_block_of_a_type_that_nobody_knows_is_kept_with_its_pieces() -> None:
+    new = {"type": "connector_text", "source": "s"}
+    deltas = [{"type": "text_delta", "text": text} for text in ("a", "b")]
+    other = {"type": "new_delta", "score": 1}
+    events = [*block(0, new, *deltas, other), *block(1, {"type": "new"}), *stopped("end_turn")]
+    message = assemble_chat_stream(events, provider="anthropic")["message"]
+    assert message["content"] == "ab"
+    assert message["native"]["content"] == [
+        {"type": "connector_text", "source": "s", "text": "ab", "score": 1},
+        {"type": "new"},
+    ]
+
+
+@pytest.mark.parametrize("kind", ["server_tool_use", "mcp_tool_use"])
+def test_a_tool_that_the_provider_runs_is_no_call_of_ours(kind: str) -> None:
+    theirs = {"type": kind, "id": "s1", "name": "search", "input": {}}
+    reader = AnthropicReader()
+    found = [
+        d for event in block(0, theirs, json_delta('{"q": 1}')) for d in reader.read(event)
+    ]
+    assert found == []
+    assert reader.native(0)["content"] == [theirs | {"input": {"q": 1}}]
+
+
+def test_anthropic_usage_is_overlaid_by_what_is_said_later_and_not_null() -> None:
+    start = {"input_tokens": 5, "output_tokens": 1, "cache_creation_input_tokens": 2}
+    end = {"input_tokens": None, "output_tokens": 7, "cache_read_input_tokens": 3}
+    events = [
+        {"type": "message_start", "message": {"usage": start}},
+        stopped("end_turn")[0] | {"usage": end},
+        stopped("end_turn")[1],
+    ]
+    got = assemble_chat_stream(events, provider="anthropic")
+    assert got["usage"] == {"prompt_tokens": 10, "completion_tokens": 7, "total_tokens": 17}
+    assert got["message"]["native"]["usage"] == start | {
+        "output_tokens": 7,
+        "cache_read_input_tokens": 3,
+    }
+
+
+def test_an_anthropic_end_without_a_reason_says_what_is_missing() -> None:
+    with pytest.raises(IncompleteToolStream, match="without a finish reason"):
+        assemble_chat_stream(stopped(None), provider="anthropic")
 
 
 # --- gemini ----------------------------------------------------------------------
@@ -249,3 +350,47 @@ def test_a_blocked_gemini_prompt_is_a_content_filter_and_streamed_paths_are_refu
     by_path = {"functionCall": {"name": "f", "partialArgs": [{"jsonPath": "$.a"}]}}
     with pytest.raises(MalformedStream, match="by path"):
         assemble_chat_stream([candidate(by_path)], provider="gemini")
+
+
+def test_a_blocked_prompt_ends_the_first_candidate() -> None:
+    reader = GeminiReader()
+    blocked = {"promptFeedback": {"blockReason": "SAFETY"}, "responseId": "r1"}
+    assert reader.read(blocked) == [
+        Delta("id", text="r1"),
+        Delta("finish", 0, "content_filter"),
+    ]
+    assert reader.read({"promptFeedback": {"safetyRatings": []}, "responseId": "r2"}) == []
+
+
+def test_gemini_candidates_are_kept_apart() -> None:
+    call = {"functionCall": {"name": "f", "id": "g", "args": {"a": 1}}}
+    chunks = [
+        {"candidates": [*candidate({"text": "A"})["candidates"],
+                        *candidate(call, index=1)["candidates"]]},
+        candidate(finish="STOP", index=1),
+        candidate(finish="MAX_TOKENS"),
+    ]  # fmt: skip
+    first, second = assemble_chat_stream(chunks, provider="gemini", all_choices=True)["choices"]
+    assert (first["message"]["content"], first["finish_reason"]) == ("A", "length")
+    assert plain(actionable_calls(second)) == [("g", "f", {"a": 1})]
+    assert first["message"]["native"]["parts"] == [{"text": "A"}]
+    assert second["message"]["native"]["parts"] == [call]
+
+
+def test_a_gemini_call_with_its_id_keeps_it() -> None:
+    part = {"functionCall": {"name": "f", "id": "g1"}, "thoughtSignature": "s"}
+    got = assemble_chat_stream([candidate(part, finish="STOP")], provider="gemini")
+    [call] = got["message"]["tool_calls"]
+    assert call["id"] == "g1"
+    assert "synthetic_id" not in call
+
+
+@pytest.mark.parametrize(
+    "word", ["MALFORMED_FUNCTION_CALL", "OTHER", "FINISH_REASON_UNSPECIFIED"]
+)
+def test_a_gemini_reason_that_chat_has_no_word_for_stays_and_stops(word: str) -> None:
+    part = {"functionCall": {"name": "f", "args": {}}}
+    got = assemble_chat_stream([candidate(part, finish=word)], provider="gemini")
+    assert got["finish_reason"] == word
+    with pytest.raises(NotActionable, match=word):
+        actionable_calls(got)

@@ -175,6 +175,8 @@ PAYLOADS = [
     (SSEvent("message", '[{"error": {"code": 1}}]', ""), {"error": {"code": 1}}),
     (SSEvent("error", '{"message": "m"}', ""), {"error": {"message": "m"}}),
     (SSEvent("error", '{"error": "e"}', ""), {"error": "e"}),
+    (SSEvent("delta", '{"a": 1}', ""), {"a": 1}),
+    (SSEvent("message", '{"a": 1}', ""), {"a": 1}),
 ]
 
 
@@ -248,3 +250,9 @@ def test_a_long_line_in_many_pieces_is_joined_once() -> None:
     chunks = [b"data: ", *[b"x" * 10] * 20_000, b"\n\n"]
     [event] = iter_sse(chunks)
     assert event.data == "x" * 200_000
+
+
+def test_a_quotation_is_as_long_as_a_line_of_a_log_may_be() -> None:
+    error = MalformedStream("what", raw="x" * 10_000)
+    assert str(error) == "what; got '" + "x" * 159
+    assert error.raw == "x" * 10_000

@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import Any
 
 import httpx
+import httpx2
 import pytest
 from chunks import ARGUMENTS, END, chunk, interleaved, pieces, tool, tools
 from hypothesis import given
@@ -24,6 +25,7 @@ from apisurface import (
     ProviderError,
     ScriptedModel,
     StreamAssembler,
+    ToolCall,
     actionable_calls,
     assemble_chat_stream,
     assemble_tool_stream,
@@ -99,6 +101,13 @@ def test_calls_of_the_teaching_shape_come_out_by_index() -> None:
         [{"tool_call": {"arguments": "{}"}}],
         [fragment(0, "[]", id="c", closed=True), {"terminal": True}],
         [fragment(0, '{"a":1', id="c", closed=True), {"terminal": True}],
+        [{"tool_call": {"index": 0, "id": "c", "arguments": {"a": 1}}}],
+        [{"tool_call": {"index": 0, "id": 7}}],
+        [{"tool_call": {"index": True, "id": "c"}}],
+        [{"tool_call": "call"}],
+        ["terminal"],
+        [None],
+        [{"terminal": True}, fragment(0, "{}", id="c", closed=True)],
     ],
 )
 def test_what_contradicts_itself_in_the_teaching_shape_is_refused(bad: list[Any]) -> None:
@@ -194,6 +203,104 @@ def test_b068_a_name_that_never_comes_is_not_actionable() -> None:
     with pytest.raises(NotActionable, match="no name") as caught:
         actionable_calls(got)
     assert (caught.value.kind, caught.value.call_id) == ("name", "c1")
+
+
+@pytest.mark.parametrize(
+    "response",
+    [None, [], "x", {}, {"message": None}, {"message": [], "finish_reason": "stop"}],
+)
+def test_what_is_no_response_is_not_actionable(response: Any) -> None:
+    with pytest.raises(NotActionable, match="a response with a message is needed") as caught:
+        actionable_calls(response)
+    assert (caught.value.kind, caught.value.raw) == ("finish", response)
+
+
+def proposed(*calls: Any, finish: Any = "tool_calls", **more: Any) -> dict[str, Any]:
+    return {"message": {"tool_calls": list(calls)} | more, "finish_reason": finish}
+
+
+GOOD = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize("text", ["", None, "{}", " {} "])
+def test_no_arguments_are_an_empty_object(text: Any) -> None:
+    call = GOOD | {"function": {"name": "f", "arguments": text}}
+    assert actionable_calls(proposed(call)) == [ToolCall("f", {}, "c1")]
+    assert actionable_calls(proposed(call, finish="stop")) == [ToolCall("f", {}, "c1")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "null", "1", '"{}"', "{", "{}{}", "{} x", "\ufeff{}", '{"a": NaN}', '{"a": 1, "a": 2}',
+     "{'a': 1}", '{"a": 1,}', " ", '{"a": 1e999}', "[" * 9_999, {}, {"a": 1}, [], 5, b"{}"],
+)  # fmt: skip
+def test_arguments_that_are_not_strictly_one_object_are_refused_with_their_text(
+    text: Any,
+) -> None:
+    with pytest.raises(NotActionable, match="of c2") as caught:
+        actionable_calls(
+            proposed(GOOD, GOOD | {"id": "c2", "function": {"name": "f", "arguments": text}})
+        )
+    assert (caught.value.kind, caught.value.raw, caught.value.call_id) == (
+        "arguments",
+        text,
+        "c2",
+    )
+
+
+@pytest.mark.parametrize(
+    "finish", [None, "length", "content_filter", "error", "", "STOP", ["stop"]]
+)
+def test_only_a_normal_end_is_actionable(finish: Any) -> None:
+    for calls in ([GOOD], []):
+        with pytest.raises(NotActionable, match="the response ended with") as caught:
+            actionable_calls(proposed(*calls, finish=finish))
+        assert caught.value.kind == "finish"
+        assert caught.value.raw == {"tool_calls": calls}
+
+
+@pytest.mark.parametrize(
+    ("bad", "kind"),
+    [
+        (None, "name"),
+        ("f", "name"),
+        ({"id": "c2"}, "name"),
+        ({"id": "c2", "type": "custom", "custom": {"name": "f", "input": ""}}, "name"),
+        (GOOD | {"function": "f"}, "name"),
+        (GOOD | {"id": "c2", "function": {"name": "", "arguments": "{}"}}, "name"),
+        (GOOD | {"id": "c2", "function": {"name": 7, "arguments": "{}"}}, "name"),
+        (GOOD | {"id": ""}, "id"),
+        (GOOD | {"id": None}, "id"),
+        (GOOD | {"id": 7}, "id"),
+        (GOOD, "id"),
+    ],
+)
+def test_one_bad_call_makes_none_actionable(bad: Any, kind: str) -> None:
+    for calls in ([GOOD, bad], [bad, GOOD] if bad is not GOOD else [GOOD, bad]):
+        with pytest.raises(NotActionable) as caught:
+            actionable_calls(proposed(*calls))
+        assert (caught.value.kind, caught.value.raw) == (kind, bad)
+
+
+@pytest.mark.parametrize("calls", [5, "x", {"id": "c1"}, True])
+def test_calls_that_are_no_list_are_refused(calls: Any) -> None:
+    with pytest.raises(NotActionable, match="not a list") as caught:
+        actionable_calls({"message": {"tool_calls": calls}, "finish_reason": "stop"})
+    assert caught.value.raw == calls
+
+
+def test_the_deprecated_field_is_refused_only_where_it_stands_alone() -> None:
+    old = {"name": "f", "arguments": "{}"}
+    with pytest.raises(NotActionable, match="deprecated") as caught:
+        actionable_calls({"message": {"function_call": old}, "finish_reason": "stop"})
+    assert (caught.value.kind, caught.value.raw) == ("id", old)
+    assert actionable_calls(proposed(GOOD, function_call=old)) == [ToolCall("f", {}, "c1")]
+
+
+def test_no_call_and_a_normal_end_is_no_call() -> None:
+    for message in ({}, {"content": "Hi"}, {"tool_calls": None}, {"tool_calls": []}):
+        for finish in ("stop", "tool_calls"):
+            assert actionable_calls({"message": message, "finish_reason": finish}) == []
 
 
 # --- whole exchanges -------------------------------------------------------------
@@ -334,6 +441,7 @@ def test_b073_nothing_is_sent_again_after_the_first_event() -> None:
         httpx.RemoteProtocolError("cut"),
         httpx.ReadError("gone"),
         httpx.DecodingError("no gzip"),
+        httpx2.ReadError("gone"),
         TimeoutError("slow"),
     ],
 )
@@ -386,6 +494,10 @@ def test_an_error_object_before_and_after_the_first_event() -> None:
         (b'{\n  "choices": []\n}\n', MalformedResponse),
         (b"<!doctype html><p>502", MalformedResponse),
         (b"[]", MalformedResponse),
+        (b"upstream connect error or disconnect", MalformedResponse),
+        (b'error: {"message": "m"}\n\n', MalformedResponse),
+        (b"dat", IncompleteToolStream),
+        (b"retry: 3000\n\n", IncompleteToolStream),
         (b"", IncompleteToolStream),
         (b": ping\n\n", IncompleteToolStream),
         (b"data: [DONE]\n\n", IncompleteToolStream),

@@ -33,7 +33,15 @@ from apisurface.compiled import (
     as_template,
     compile_program,
 )
-from apisurface.deltas import PLAIN_USAGE, ChatReader, Delta, Kind, Reader, argument_text
+from apisurface.deltas import (
+    PLAIN_USAGE,
+    ChatReader,
+    Delta,
+    Kind,
+    Reader,
+    argument_text,
+    joined,
+)
 from apisurface.dispatch import (
     Authorize,
     InvalidOutput,
@@ -324,6 +332,7 @@ __all__ = [
     "is_plain",
     "iter_payloads",
     "iter_sse",
+    "joined",
     "judge_response",
     "loads_strict",
     "make_tickets",

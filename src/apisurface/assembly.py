@@ -8,27 +8,17 @@ with the calls of a response (`streaming.actionable_calls`).
 """
 
 import json
-import re
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, NoReturn
 
-from apisurface.deltas import ChatReader, Delta, Reader
+from apisurface.deltas import ChatReader, Delta, Reader, joined
 from apisurface.natives import AnthropicReader, GeminiReader
 from apisurface.parsing import loads_strict
 from apisurface.partial import PartialCall, PartialChoice, PartialResponse, StreamState
 from apisurface.responses import ResponsesReader
 from apisurface.sse import IncompleteToolStream, MalformedStream
 from apisurface.transport import BoundaryError, provider_error
-
-
-# cell: joined
-def _joined(pieces: list[str]) -> str:
-    """Join pieces of text; a character that was cut into two surrogates becomes one again."""
-    text = "".join(pieces)
-    if re.search("[\ud800-\udbff][\udc00-\udfff]", text):
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-    return text
 
 
 # cell: checked
@@ -41,11 +31,12 @@ def _checked(text: object) -> str:
 
 # cell: call
 class _Call:
-    """One call being assembled."""
+    """One call being assembled; `place` is where it stands among the calls of its choice."""
 
-    __slots__ = ("closed", "id", "name", "pieces", "strict")
+    __slots__ = ("closed", "id", "name", "pieces", "place", "strict")
 
-    def __init__(self) -> None:
+    def __init__(self, place: int) -> None:
+        self.place = place
         self.id: str | None = None
         self.name: str | None = None
         self.pieces: list[str] = []
@@ -64,7 +55,7 @@ class _Call:
     def parses(self) -> bool:
         """Tell whether the arguments are a strict JSON object; asked of a closed call only."""
         if self.strict is None:
-            text = "".join(self.pieces)
+            text = joined(self.pieces)
             try:
                 self.strict = not text or isinstance(loads_strict(text), dict)
             except ValueError:
@@ -80,13 +71,17 @@ class _Choice:
 
     def __init__(self) -> None:
         self.texts: dict[str, list[str]] = {}
-        self.calls: dict[int | None, _Call] = {}
+        self.calls: dict[int, _Call] = {}
         self.finish: str | None = None
         self.anomalies: list[str] = []
 
     def text(self, kind: str) -> str | None:
         """Return one kind of text, None when no piece of it came."""
-        return _joined(self.texts[kind]) if kind in self.texts else None
+        return joined(self.texts[kind]) if kind in self.texts else None
+
+    def in_order(self) -> list[tuple[int, _Call]]:
+        """Return the calls and their numbers by their places, then by arrival."""
+        return sorted(self.calls.items(), key=lambda pair: (pair[1].place, pair[0]))
 
 
 # cell: readers
@@ -160,7 +155,8 @@ class StreamAssembler:
         if self._error is not None:
             raise self._error
         if not self._terminal():
-            missing = "its last event" if self._reader.ends else "a finish reason"
+            ends = self._reader.ends and not self._ended
+            missing = "its last event" if ends else "a finish reason"
             self.fail(IncompleteToolStream(f"the stream ended without {missing}"))
         if not all(self._closed(c) for c in self._choices.values()):
             self.fail(IncompleteToolStream("the stream ended before a call was closed"))
@@ -198,8 +194,8 @@ class StreamAssembler:
                 choice.text("reasoning") or "",
                 choice.text("refusal") or "",
                 tuple(
-                    PartialCall(call.id, call.name, "".join(call.pieces), call.closed)
-                    for _, call in sorted(choice.calls.items())
+                    PartialCall(call.id, call.name, joined(call.pieces), call.closed)
+                    for _, call in choice.in_order()
                 ),
                 choice.finish,
             )
@@ -215,8 +211,10 @@ class StreamAssembler:
 
     def _terminal(self) -> bool:
         ended = self._ended or not self._reader.ends
-        finished = [choice.finish is not None for choice in self._choices.values()]
-        return ended and bool(finished) and all(finished)
+        finished = [at for at, choice in self._choices.items() if choice.finish is not None]
+        return (
+            ended and bool(finished) and {*finished} == {*self._choices, *self._reader.choices}
+        )
 
     def _closed(self, choice: _Choice) -> bool:
         """Tell whether no call can grow: Chat says so by its finish reason alone."""
@@ -238,13 +236,14 @@ class StreamAssembler:
         self._at(delta).texts.setdefault(delta.kind, []).append(_checked(delta.text))
 
     def _call(self, delta: Delta) -> None:
-        _, at, text, slot, ident, name, _ = delta
+        _, at, text, slot, ident, name, place = delta
+        assert slot is not None
         choice = self._choices.get(at)
         if choice is None or choice.finish is not None:
             choice = self._at(delta)
         call = choice.calls.get(slot)
         if call is None:
-            call = choice.calls[slot] = _Call()
+            call = choice.calls[slot] = _Call(slot if place is None else place)
         if ident or name:
             call.name_it(ident, name)
         if call.closed:
@@ -257,7 +256,7 @@ class StreamAssembler:
         call.closed = True
         if delta.data is None:
             return
-        text = "".join(call.pieces)
+        text = joined(call.pieces)
         if text and text != delta.data:
             raise MalformedStream(
                 "whole arguments that differ from their pieces", raw=delta.data
@@ -289,7 +288,7 @@ class StreamAssembler:
             if said := choice.text(kind):
                 message[kind] = said
         if choice.calls:
-            calls = sorted(choice.calls.items())
+            calls = choice.in_order()
             message["tool_calls"] = [self._tool_call(at, slot, call) for slot, call in calls]
         native = self._reader.native(at)
         if choice.anomalies:
@@ -303,8 +302,8 @@ class StreamAssembler:
             "request_id": self._request_id,
         }
 
-    def _tool_call(self, at: int, slot: int | None, call: _Call) -> dict[str, Any]:
-        text = "".join(call.pieces)
+    def _tool_call(self, at: int, slot: int, call: _Call) -> dict[str, Any]:
+        text = joined(call.pieces)
         function = {"name": call.name or "", "arguments": text}
         if call.id:
             return {"id": call.id, "type": "function", "function": function}

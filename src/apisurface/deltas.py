@@ -8,6 +8,8 @@ know. Not here: putting the pieces together (`assembly`), the other providers (`
 """
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -25,9 +27,10 @@ class Delta(NamedTuple):
     """One piece of a streamed answer.
 
     `kind` says what it is: `id` (name of the response), `text`, `reasoning`, `refusal`, `call`
-    (a fragment of the arguments of call number `call`), `closed` (no more fragments; `data` is
-    the whole argument text where the wire repeats it), `finish` (in Chat's words), `usage` (in
-    `data`) or `end`. Calls are numbered from 0 within their `choice`, in order of arrival.
+    (a fragment of the arguments of call number `call`; where it opens the call, `data` is the
+    place that the wire gives it), `closed` (no more fragments; `data` is the whole argument
+    text where the wire repeats it), `finish` (in Chat's words), `usage` (in `data`) or `end`.
+    Calls are numbered from 0 within their `choice`, in order of arrival.
     A piece is for showing: nothing in it may be acted upon.
     """
 
@@ -45,6 +48,11 @@ class Reader(Protocol):
     """What reads the chunks of one provider; `ends` tells whether the last event has a name."""
 
     ends: bool
+
+    @property
+    def choices(self) -> Mapping[int, Any]:
+        """The choices that have begun, by index."""
+        ...
 
     def read(self, chunk: dict[str, Any]) -> list[Delta]:
         """Return the pieces in one chunk."""
@@ -110,6 +118,15 @@ def argument_text(value: object, item: Any = None) -> str:
 PLAIN_USAGE = ("prompt_tokens", "completion_tokens", "total_tokens")
 
 
+# cell: joined
+def joined(pieces: list[str]) -> str:
+    """Join pieces of text; a character that was cut into two surrogates becomes one again."""
+    text = "".join(pieces)
+    if re.search("[\ud800-\udbff][\udc00-\udfff]", text):
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return text
+
+
 # cell: kept
 @dataclass
 class _Kept:
@@ -130,8 +147,8 @@ class _Kept:
 
     def all(self) -> dict[str, Any]:
         """Return the fields put together."""
-        joined = {name: "".join(pieces) for name, pieces in self.texts.items()}
-        return joined | {k: list(v) for k, v in self.lists.items()} | self.rest
+        texts = {name: joined(pieces) for name, pieces in self.texts.items()}
+        return texts | {k: list(v) for k, v in self.lists.items()} | self.rest
 
 
 # cell: chat-choice
@@ -155,7 +172,7 @@ class ChatReader:
     ends = False
 
     def __init__(self) -> None:
-        self._choices: dict[int, _ChatChoice] = {}
+        self.choices: dict[int, _ChatChoice] = {}
         self._named = False
         self._usage: dict[str, Any] = {}
 
@@ -167,13 +184,13 @@ class ChatReader:
             found.append(Delta("id", text=chunk["id"]))
         for choice in chunk.get("choices") or ():
             at = choice.get("index") or 0
-            state = self._choices.get(at)
+            state = self.choices.get(at)
             if state is None:
-                state = self._choices[at] = _ChatChoice()
+                state = self.choices[at] = _ChatChoice()
             delta = choice["delta"] if "delta" in choice else choice.get("message")
             if delta:
                 self._delta(found, at, state, delta)
-            if choice.get("finish_reason"):
+            if "error" in choice or choice.get("finish_reason"):
                 self._finish(found, at, state, choice)
         if "usage" in chunk or "x_groq" in chunk:
             self._count(found, chunk)
@@ -181,14 +198,13 @@ class ChatReader:
 
     def native(self, choice: int) -> dict[str, Any]:
         """Return the fields that Chat does not have, custom calls, and a richer usage."""
-        state = self._choices.get(choice, _ChatChoice())
+        state = self.choices.get(choice, _ChatChoice())
         native = state.kept.all()
         if state.custom:
-            joined = [
-                call | {"custom": call["custom"] | {"input": "".join(call["custom"]["input"])}}
+            native["custom_calls"] = [
+                call | {"custom": call["custom"] | {"input": joined(call["custom"]["input"])}}
                 for call in state.custom.values()
             ]
-            native["custom_calls"] = joined
         return native | ({"usage": self._usage} if set(self._usage) > set(PLAIN_USAGE) else {})
 
     def _delta(
@@ -235,38 +251,44 @@ class ChatReader:
         function = item.get("function") or item.get("custom") or {}
         name, text = function.get("name"), function.get("arguments")
         slot = None if ident or name else state.calls.at.get(index)
+        place = None
         if slot is None:
+            place = index if type(index) is int else None
             if not (ident or name or text or function.get("input")):
                 return
             slot = state.calls.place(index, ident, name, item)
             if more := item.keys() - {"index", "id", "type", "function", "custom"}:
                 extra = state.kept.rest.setdefault("call_fields", {})
                 extra[ident or str(slot)] = {key: item[key] for key in sorted(more)}
-        if state.custom or "custom" in item:
+        if slot in state.custom or "custom" in item:
             self._custom(state, slot, item)
-            if slot in state.custom:
-                return
+            return
         text = text if type(text) is str else argument_text(text, item)
-        found.append(Delta("call", at, text, slot, ident, name))
+        found.append(Delta("call", at, text, slot, ident, name, place))
 
     def _custom(self, state: _ChatChoice, slot: int, item: Any) -> None:
         """Keep a fragment of a custom call, whose input is free text."""
-        if custom := item.get("custom"):
-            opened = {"name": custom.get("name"), "input": []}
-            call = {"id": item.get("id"), "type": "custom", "custom": opened}
-            call = state.custom.setdefault(slot, call)
-            call["custom"]["input"].append(custom.get("input") or "")
+        said = item.get("custom") or {}
+        opened: dict[str, Any] = {
+            "id": None,
+            "type": "custom",
+            "custom": {"name": None, "input": []},
+        }
+        call = state.custom.setdefault(slot, opened)
+        call["id"] = call["id"] or item.get("id")
+        call["custom"]["name"] = call["custom"]["name"] or said.get("name")
+        call["custom"]["input"].append(said.get("input") or "")
 
     def _finish(
         self, found: list[Delta], at: int, state: _ChatChoice, choice: dict[str, Any]
     ) -> None:
         """Read why a choice ended; `function_call` is the deprecated word for `tool_calls`."""
-        reason = choice["finish_reason"]
-        if reason == "error":
-            error = {
-                "error": choice.get("error") or {"message": "the choice ended with an error"}
-            }
-            raise provider_error(error) or MalformedStream("no finish reason", raw=choice)
+        reason = choice.get("finish_reason")
+        said = choice.get("error") or (reason == "error" and "the choice ended with an error")
+        if error := provider_error({"error": said}):
+            raise error
+        if not reason:
+            return
         if reason == "function_call":
             state.kept.rest["finish_reason"] = reason
             reason = "tool_calls"
@@ -275,8 +297,11 @@ class ChatReader:
         found.append(Delta("finish", at, reason))
 
     def _count(self, found: list[Delta], chunk: dict[str, Any]) -> None:
-        """Read the tokens counted so far; Groq has them in a place of its own."""
-        usage = chunk.get("usage") or (chunk.get("x_groq") or {}).get("usage")
+        """Read the tokens counted so far; Groq has them, and errors, in a place of its own."""
+        groq = chunk.get("x_groq") or {}
+        if error := provider_error(groq):
+            raise error
+        usage = chunk.get("usage") or groq.get("usage")
         if usage:
             self._usage = usage
             found.append(Delta("usage", data={k: usage[k] for k in PLAIN_USAGE if k in usage}))

@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from apisurface.deltas import Delta, Kind
+from apisurface.deltas import Delta, Kind, joined
 from apisurface.parsing import loads_strict
 from apisurface.sse import MalformedStream
 
@@ -48,30 +48,55 @@ def counted(prompt: list[Any], completion: list[Any], total: Any = None) -> Delt
     return Delta("usage", data=usage)
 
 
+# cell: grows
+_GROWS: dict[str, tuple[str, Kind]] = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "reasoning"),
+    "input_json_delta": ("partial_json", "call"),
+}
+
+
 # cell: block
 @dataclass
 class _Block:
-    """One content block that is still open; `call` numbers a call of ours."""
+    """One content block that is still open; `call` numbers a call of ours.
+
+    `grows` names the field that its deltas bring, None while a block of unknown type has none.
+    """
 
     data: dict[str, Any]
+    grows: str | None = None
     call: int | None = None
     pieces: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        kind = self.data["type"]
+        if kind in ("text", "thinking"):
+            self.grows = kind
+        elif kind.endswith("tool_use"):
+            self.grows = "partial_json"
+
+    def add(self, name: str, text: str) -> None:
+        """Take in one piece of the field that grows."""
+        self.grows = self.grows or name
+        if name != self.grows:
+            raise MalformedStream(f"a fragment of {name} in a block of {self.grows}", raw=text)
+        self.pieces.append(text)
+
     def close(self) -> str:
-        """Put the pieces into the block; return the arguments as text where it is a call."""
-        text = "".join(self.pieces)
-        if "input" not in self.data and not self.data["type"].endswith("tool_use"):
-            name = {"thinking": "thinking", "text": "text"}.get(self.data["type"])
-            if name:
-                self.data[name] = (self.data.get(name) or "") + text
-            return text
-        if text:
+        """Put the pieces into the block; return them, or the input of the opening event."""
+        text = joined(self.pieces)
+        if self.grows == "partial_json":
+            given = self.data.get("input")
+            if not text:
+                return json.dumps({} if given is None else given, ensure_ascii=False)
             try:
                 self.data["input"] = loads_strict(text)
             except ValueError:
                 self.data["input"] = text
-            return text
-        return json.dumps(self.data.get("input") or {}, ensure_ascii=False)
+        elif self.grows:
+            self.data[self.grows] = (self.data.get(self.grows) or "") + text
+        return text
 
 
 # cell: anthropic-reader
@@ -84,8 +109,9 @@ class AnthropicReader:
     ends = True
 
     def __init__(self) -> None:
+        self.choices: dict[int, Any] = {}
         self._open: dict[int, _Block] = {}
-        self._content: list[dict[str, Any]] = []
+        self._content: list[tuple[int, dict[str, Any]]] = []
         self._calls = 0
         self._usage: dict[str, Any] = {}
         self._native: dict[str, Any] = {}
@@ -109,40 +135,36 @@ class AnthropicReader:
 
     def native(self, choice: int) -> dict[str, Any]:
         """Return the content blocks in order, the stop reason and the usage as they came."""
+        blocks = sorted(self._content, key=lambda pair: pair[0])
         usage = {"usage": self._usage} if self._usage else {}
-        return {"content": self._content} | self._native | usage
+        return {"content": [block for _, block in blocks]} | self._native | usage
 
     def _start(self, chunk: dict[str, Any]) -> list[Delta]:
         at, data = chunk["index"], dict(chunk["content_block"])
         if at in self._open:
             raise MalformedStream("a content block opens twice", raw=chunk)
         block = self._open[at] = _Block(data)
-        self._content.append(data)
+        self._content.append((at, data))
         if data["type"] == "tool_use":
             block.call, self._calls = self._calls, self._calls + 1
-            return [Delta("call", 0, "", block.call, data.get("id"), data.get("name"))]
-        if data["type"] == "text" and data.get("text"):
-            return [Delta("text", 0, data["text"])]
+            return [Delta("call", 0, "", block.call, data.get("id"), data.get("name"), at)]
+        for name, kind in _GROWS.values():
+            if data["type"] == name and data.get(name):
+                return [Delta(kind, 0, data[name])]
         return []
 
     def _delta(self, chunk: dict[str, Any]) -> list[Delta]:
         block, delta = self._open.get(chunk["index"]), chunk["delta"]
         if block is None:
             raise MalformedStream("a fragment that belongs to no open block", raw=chunk)
-        kind = delta["type"]
-        if kind == "input_json_delta":
-            text = delta["partial_json"]
-            block.pieces.append(text)
-            return [] if block.call is None else [Delta("call", 0, text, block.call)]
-        if kind == "text_delta":
-            block.pieces.append(delta["text"])
-            return [Delta("text", 0, delta["text"])]
-        if kind == "thinking_delta":
-            block.pieces.append(delta["thinking"])
-            return [Delta("reasoning", 0, delta["thinking"])]
-        if kind == "citations_delta":
-            cited = block.data.get("citations") or []
-            block.data["citations"] = [*cited, delta["citation"]]
+        if delta["type"] in _GROWS:
+            name, kind = _GROWS[delta["type"]]
+            block.add(name, delta[name])
+            shown = kind != "call" or block.call is not None
+            return [Delta(kind, 0, delta[name], block.call)] if shown else []
+        if delta["type"] == "citations_delta":
+            block.data["citations"] = cited = block.data.get("citations") or []
+            cited.append(delta["citation"])
         else:
             block.data |= {key: value for key, value in delta.items() if key != "type"}
         return []
@@ -196,7 +218,7 @@ class GeminiReader:
     ends = False
 
     def __init__(self) -> None:
-        self._candidates: dict[int, _Candidate] = {}
+        self.choices: dict[int, _Candidate] = {}
         self._named = False
         self._native: dict[str, Any] = {}
 
@@ -221,12 +243,12 @@ class GeminiReader:
 
     def native(self, choice: int) -> dict[str, Any]:
         """Return the parts in order, and the finish reason and usage as they came."""
-        state = self._candidates.get(choice, _Candidate())
+        state = self.choices.get(choice, _Candidate())
         return {"parts": state.parts} | state.said | self._native
 
     def _candidate(self, found: list[Delta], candidate: dict[str, Any]) -> None:
         at = candidate.get("index") or 0
-        state = self._candidates.setdefault(at, _Candidate())
+        state = self.choices.setdefault(at, _Candidate())
         for part in (candidate.get("content") or {}).get("parts") or ():
             if "functionCall" in part:
                 self._call(found, at, state, dict(part))
@@ -253,7 +275,7 @@ class GeminiReader:
             opened = (state.open or {}).get("functionCall")
             if opened is None or opened.get("args"):
                 raise MalformedStream("arguments that belong to no call", raw=part)
-            opened["args"] = call.get("args") or {}
+            opened["args"] = call.get("args")
             return
         self._close(found, at, state)
         state.open = part | {"functionCall": dict(call)}
@@ -264,8 +286,8 @@ class GeminiReader:
     def _close(self, found: list[Delta], at: int, state: _Candidate) -> None:
         """Hand on the arguments of the open call: nothing can be added to them any more."""
         if state.open is not None:
-            args = state.open["functionCall"].get("args") or {}
-            text = json.dumps(args, ensure_ascii=False)
+            args = state.open["functionCall"].get("args")
+            text = json.dumps({} if args is None else args, ensure_ascii=False)
             found.append(Delta("call", at, text, state.calls - 1))
             found.append(Delta("closed", at, "", state.calls - 1))
             state.open = None

@@ -42,8 +42,10 @@ class ResponsesReader:
     ends = True
 
     def __init__(self) -> None:
+        self.choices: dict[int, Any] = {}
         self._named = False
         self._place: dict[object, int] = {}
+        self._opened: set[int] = set()
         self._calls: dict[int, int] = {}
         self._said: set[tuple[str, int]] = set()
         self._items: dict[int, dict[str, Any]] = {}
@@ -80,10 +82,12 @@ class ResponsesReader:
 
     def _at(self, chunk: dict[str, Any]) -> int:
         """Return the output index that an event is about, by number or by the item's id."""
-        at = chunk.get("output_index")
-        at = self._place.get(chunk.get("item_id")) if at is None else at
+        at, place = chunk.get("output_index"), self._place.get(chunk.get("item_id"))
+        at = place if at is None else at
         if type(at) is not int:
             raise MalformedStream("a piece that belongs to no output item", raw=chunk)
+        if place not in (None, at):
+            raise MalformedStream("a piece whose id and index name two items", raw=chunk)
         return at
 
     def _call(self, chunk: dict[str, Any]) -> int:
@@ -94,37 +98,40 @@ class ResponsesReader:
 
     def _added(self, chunk: dict[str, Any], item: dict[str, Any]) -> list[Delta]:
         at = self._at(chunk)
-        if at in self._place.values():
+        if at in self._opened:
             raise MalformedStream("an output item opens twice", raw=chunk)
-        self._place[item.get("id") or ("item", at)] = at
+        self._opened.add(at)
+        if item.get("id"):
+            self._place[item["id"]] = at
         if item.get("type") != "function_call":
             return []
         slot = self._calls[at] = len(self._calls)
-        return [Delta("call", 0, "", slot, item.get("call_id"), item.get("name"))]
+        return [Delta("call", 0, "", slot, item.get("call_id"), item.get("name"), at)]
 
     def _done(self, chunk: dict[str, Any], item: dict[str, Any]) -> list[Delta]:
         """Read a whole item: what its deltas did not bring is taken from it."""
         at = self._at(chunk)
-        found = [] if at in self._place.values() else self._added(chunk, item)
+        found = [] if at in self._opened else self._added(chunk, item)
         self._items[at] = item
-        kind = item.get("type")
-        if kind == "function_call":
-            slot, text = self._calls[at], item.get("arguments") or ""
+        if item.get("type") == "function_call":
             if item.get("status") != "incomplete":
-                found.append(Delta("closed", 0, "", slot, data=text))
-        elif kind in ("message", "reasoning"):
+                found.append(
+                    Delta("closed", 0, "", self._calls[at], data=item.get("arguments"))
+                )
+        elif item.get("type") in ("message", "reasoning"):
             parts = [*(item.get("summary") or ()), *(item.get("content") or ())]
-            for part in parts:
-                to = _PARTS.get(part.get("type"))
-                if to and (to[0], at) not in self._said:
-                    found.append(Delta(to[0], 0, part[to[1]]))
+            known = [(*_PARTS[p["type"]], p) for p in parts if p.get("type") in _PARTS]
+            fresh = [each for each in known if (each[0], at) not in self._said]
+            found += [Delta(kind, 0, part[name]) for kind, name, part in fresh]
+            self._said |= {(kind, at) for kind, _, _ in fresh}
         return found
 
     def _end(self, response: dict[str, Any]) -> list[Delta]:
         found: list[Delta] = []
         for at, item in enumerate(response.get("output") or ()):
-            if at not in self._items:
-                found += self._done({"output_index": at}, item)
+            place = self._place.get(item.get("id"))
+            if place is not None or at not in self._opened:
+                found += self._done({"output_index": at if place is None else place}, item)
         if output := response.get("output"):
             self._items = dict(enumerate(output))
         if usage := response.get("usage"):

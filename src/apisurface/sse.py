@@ -34,8 +34,7 @@ class MalformedStream(BoundaryError, ValueError):
         self.raw = raw
 
     def __str__(self) -> str:
-        text = repr(self.raw)
-        return f"{self.args[0]}; got {text if len(text) <= 160 else text[:160] + '…'}"
+        return f"{self.args[0]}; got {self.raw!r:.160}"
 
 
 # cell: incomplete
@@ -163,8 +162,9 @@ def read_payload(event: SSEvent) -> dict[str, Any] | None:
         value = json.loads(data)
     except (ValueError, RecursionError):
         raise MalformedStream("the data of an event is not JSON", raw=event.data) from None
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0] if isinstance(value[0], dict) and "error" in value[0] else value
+    match value:
+        case [{"error": _} as inner]:
+            value = inner
     if not isinstance(value, dict):
         raise MalformedStream("the data of an event is not a JSON object", raw=event.data)
     return {"error": value} if event.event == "error" and not value.get("error") else value

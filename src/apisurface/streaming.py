@@ -16,6 +16,8 @@ to a reader cannot be taken back.
 """
 
 import json
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -47,14 +49,18 @@ def assemble_tool_stream(chunks: Iterable[dict[str, Any]]) -> list[dict[str, Any
     calls: dict[int, dict[str, Any]] = {}
     terminal = False
     for chunk in chunks:
+        if not isinstance(chunk, dict):
+            raise MalformedStream("a chunk is an object", raw=chunk)
         terminal = terminal or chunk.get("terminal") is True
         piece = chunk.get("tool_call")
         if piece is None:
             continue
         if terminal:
             raise MalformedStream("a fragment after the terminal event", raw=piece)
-        if type(piece.get("index")) is not int:
+        if not isinstance(piece, dict) or type(piece.get("index")) is not int:
             raise MalformedStream("a fragment without an index", raw=piece)
+        if not all(isinstance(piece.get(k) or "", str) for k in ("id", "name", "arguments")):
+            raise MalformedStream("id, name and arguments are text", raw=piece)
         empty: dict[str, Any] = {"id": None, "name": None, "pieces": [], "closed": False}
         call = calls.setdefault(piece["index"], empty)
         if call["closed"]:
@@ -166,10 +172,15 @@ def actionable_calls(response: dict[str, Any]) -> list[ToolCall]:
     if finish not in ("tool_calls", "stop"):
         raise NotActionable(f"the response ended with {finish!r}", kind="finish", raw=message)
     found: list[ToolCall] = []
-    for raw in message.get("tool_calls") or ():
+    seen: set[str | None] = set()
+    proposed = message.get("tool_calls") or []
+    if not isinstance(proposed, list):
+        raise NotActionable("tool_calls is not a list", kind="name", raw=proposed)
+    for raw in proposed:
         call = _judged(raw)
-        if call.id in [other.id for other in found]:
+        if call.id in seen:
             raise NotActionable(f"two calls have the id {call.id!r}", kind="id", raw=raw)
+        seen.add(call.id)
         found.append(call)
     if not found and message.get("function_call"):
         what = "a call in the deprecated field function_call has no id to be answered under"
@@ -199,15 +210,24 @@ def _watched(source: Iterable[bytes], head: bytearray) -> Iterator[bytes]:
 
 # cell: no-stream
 def _no_stream(head: bytes) -> BoundaryError | None:
-    """Return the error for a reply without a single event, when it is a page or an object."""
+    """Return the error for a reply that is a page, an object, or text without one SSE line."""
     text = head.decode("utf-8-sig", errors="replace").strip()
-    if not text.startswith(("{", "[", "<")):
+    lines = re.search(r"(?:^|[\r\n])(data|event|id|retry)?:", text)
+    begun = any(name.startswith(text) for name in ("data", "event", "id", "retry"))
+    if not text.startswith(("{", "[", "<")) and (lines or begun):
         return None
     try:
         error = provider_error(json.loads(text))
     except (ValueError, RecursionError):
         error = None
     return error or MalformedResponse("asked for a stream, got one whole reply", raw=text)
+
+
+# cell: broken-connections
+def _broken_connections() -> tuple[type[Exception], ...]:
+    """Return the errors of a connection that breaks, in the libraries that are loaded."""
+    libraries = (sys.modules.get(name) for name in ("httpx", "httpx2"))
+    return (OSError, *(library.HTTPError for library in libraries if library))
 
 
 # cell: streamed
@@ -219,8 +239,6 @@ def _streamed(
         with HttpTransport() as default:
             yield from _streamed(default, url, body)
         return
-    import httpx
-
     assembler, head = StreamAssembler(), bytearray()
     source = transport.stream(url, body)
     try:
@@ -234,7 +252,7 @@ def _streamed(
         if not head:
             raise
         assembler.fail(error)
-    except (OSError, httpx.HTTPError) as error:
+    except _broken_connections() as error:
         if not head:
             raise
         broken = IncompleteToolStream(f"the connection broke: {type(error).__name__}")
