@@ -1,7 +1,8 @@
 """Draw ```{mermaid} fences while the book is built: SVG files, no script on the page.
 
 Each diagram is drawn twice, for light and for dark pages. A syntax error is a warning, and
-warnings fail the build. A caption and a text alternative are required.
+warnings fail the build; so are a picture too wide to be read, and a missing caption or text
+alternative.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ DARK = {
     "edgeLabelBackground": "#14181c",
 }
 SCHEMES = {"light": LIGHT, "dark": DARK}
+WIDEST = 1000  # pixels; the page has about 700, and the letters shrink with the picture
 
 
 class diagram(nodes.General, nodes.Element):
@@ -79,6 +81,13 @@ def draw(source: str, scheme: str, cache: Path) -> str:
         cache.mkdir(parents=True, exist_ok=True)
         file.write_text(svg, encoding="utf-8")
     return file.read_text(encoding="utf-8")
+
+
+def width_height(svg: str) -> tuple[int, int]:
+    """Return the size of a picture in pixels, as its view box states it."""
+    box = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', svg)
+    width, height = (round(float(size)) for size in box.groups()) if box else (0, 0)
+    return width, height
 
 
 class MermaidDirective(SphinxDirective):
@@ -110,6 +119,12 @@ class MermaidDirective(SphinxDirective):
                 type="mermaid",
             )
             return [nodes.literal_block(source, source)]
+        if width_height(svgs["light"])[0] > WIDEST:
+            logger.warning(
+                "the diagram is too wide to be read: draw it from top to bottom (TB)",
+                location=self.get_location(),
+                type="mermaid",
+            )
         figure = nodes.figure("", diagram(svgs=svgs, alt=self.options.get("alt", "")))
         figure["classes"].append("mermaid")
         set_source_info(self, figure)
@@ -129,8 +144,7 @@ def visit_html(self: Any, node: diagram) -> None:
         target = Path(self.builder.outdir, "_images", name)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(svg, encoding="utf-8")
-        box = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', svg)
-        width, height = (round(float(size)) for size in box.groups()) if box else (0, 0)
+        width, height = width_height(svg)
         self.body.append(
             f'<img class="only-{scheme}" src="{self.builder.imgpath}/{name}" '
             f'alt="{html.escape(node["alt"])}" width="{width}" height="{height}" '

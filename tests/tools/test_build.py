@@ -31,6 +31,13 @@ DIAGRAM = """```{mermaid}
 flowchart LR
   model --> application
 ```"""
+WIDE = """```{mermaid}
+:name: chain
+:caption: Who comes next?
+:alt: Twelve steps in a row.
+flowchart LR
+  a --> b --> c --> d --> e --> f --> g --> h --> i --> j --> k --> l
+```"""
 BROKEN = {
     INTRO: [
         ("{ref}`the greeting <chapter:greet>`", "{ref}`the greeting <chapter:gone>`"),
@@ -45,6 +52,7 @@ COMPLAINTS = {
     "a label of no cell": "undefined label: 'chapter:gone'",
     "a page that is not there": "gone.ipynb",
     "a diagram that does not parse": "the diagram cannot be drawn",
+    "a diagram that cannot be read": "the diagram is too wide",
     "a cell without an id": "cell 2 has no id",
 }
 
@@ -118,7 +126,7 @@ def test_a_small_book(root):
         intro = intro.replace(right, wrong)
     for right, wrong in BROKEN[DIAGRAM]:
         diagram = diagram.replace(right, wrong)
-    write_book(root, intro=intro, diagram=diagram, cell_id=None)
+    write_book(root, intro=intro, diagram=f"{diagram}\n\n{WIDE}", cell_id=None)
     for attempt in ("broken", "still broken"):
         result = build(root)
         assert result.returncode != 0, attempt
