@@ -2,9 +2,10 @@
 
 import pytest
 
-from apisurface.drafts import UnsupportedSchema, newer_than, pointer_step
+from apisurface.drafts import UnsupportedSchema
 from apisurface.references import SchemaDocument, unknown_keywords
 from apisurface.validator import validate
+from apisurface.values import MAX_NESTING
 
 
 @pytest.mark.parametrize(
@@ -123,9 +124,85 @@ def test_a_dynamic_reference_is_redirected_by_whoever_led_to_it():
     )
 
 
-def test_drafts_know_what_came_after_them():
-    assert newer_than("https://json-schema.org/draft/2020-12/schema") == set()
-    assert "prefixItems" in newer_than("https://json-schema.org/draft/2019-09/schema")
-    assert "$anchor" in newer_than("http://json-schema.org/draft-07/schema#")
-    assert newer_than("http://json-schema.org/draft-08/schema") is None
-    assert pointer_step("a/b~") == "/a~1b~0"
+@pytest.mark.parametrize("outer", ["http://h/a", "http://h/z"])
+def test_the_outermost_that_has_the_name_decides(outer):
+    """Whatever the order of the addresses, and whatever stands first in the document."""
+    inner = {
+        "$id": "http://h/m",
+        "$dynamicAnchor": "leaf",
+        "items": {"$dynamicRef": "#leaf"},
+        "type": ["array", "string"],
+    }
+    schema = {
+        "$id": outer,
+        "$dynamicAnchor": "leaf",
+        "anyOf": [{"type": "integer"}, {"$ref": "m"}],
+        "$defs": {"inner": inner},
+    }
+    assert validate(["x"], schema) == []
+    assert validate([1, ["x", 2]], schema) == []
+    assert validate([1], {"$ref": "http://h/m", "$defs": {"inner": inner}}) == [
+        "$[0]: expected array or string, got integer"
+    ]
+    document = SchemaDocument(schema)
+    place = "/$defs/inner/items/$dynamicRef"
+    assert document.resolve(place) == "/$defs/inner"
+    assert document.resolve(place, ("http://h/m", outer)) == "/$defs/inner"
+    assert document.resolve(place, (outer, "http://h/m")) == ""
+    assert document.resolve(place, ("http://h/elsewhere", "http://h/m")) == "/$defs/inner"
+
+
+def test_a_reference_may_lead_to_a_place_that_leads_on():
+    schema = {
+        "$ref": "#/x-a/deep",
+        "x-a": {"deep": {"$ref": "#/x-b/0"}},
+        "x-b": [{"items": {"$ref": "#/x-c"}}],
+        "x-c": {"type": "string"},
+    }
+    assert validate(["a", 1], schema) == ["$[1]: expected string, got integer"]
+    with pytest.raises(UnsupportedSchema) as caught:
+        SchemaDocument({**schema, "x-c": {"type": "text"}})
+    assert caught.value.pointer == "/x-c/type"
+    with pytest.raises(UnsupportedSchema, match="cyclic"):
+        SchemaDocument({**schema, "x-b": [{"$ref": "#"}]})
+
+
+def test_two_ways_to_one_place_are_no_circle():
+    defs = {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/c"}, "c": {"type": "null"}}
+    ways = [{"$ref": f"#/$defs/{name}"} for name in "abcab"]
+    assert validate(1, {"$defs": defs, "allOf": ways}) == ["$: expected null, got integer"]
+    assert SchemaDocument({"$defs": defs, "allOf": ways}).shared == {
+        f"/$defs/{name}" for name in "abc"
+    }
+
+
+def test_a_row_of_references_may_be_as_long_as_the_limit():
+    def row(count):
+        defs = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(count)}
+        return {"$defs": {**defs, f"d{count}": {"type": "null"}}, "$ref": "#/$defs/d0"}
+
+    assert SchemaDocument(row(MAX_NESTING - 2)).resolve("/$ref") == "/$defs/d0"
+    with pytest.raises(UnsupportedSchema, match="more than 500 schemas in a row"):
+        SchemaDocument(row(MAX_NESTING - 1))
+
+
+def test_addresses_are_relative_to_the_nearest_id():
+    schema = {
+        "$id": "http://h/x/",
+        "$ref": "y/z",
+        "$defs": {
+            "y": {
+                "$id": "y/",
+                "$anchor": "here",
+                "properties": {"up": {"$ref": "#/$defs/q"}, "here": {"$ref": "#here"}},
+                "$defs": {"q": {"$id": "z"}},
+            }
+        },
+    }
+    document = SchemaDocument(schema)
+    assert document.bases["/$defs/y/$defs/q"] == "http://h/x/y/z"
+    assert document.resolve("/$ref") == "/$defs/y/$defs/q"
+    assert document.resolve("/$defs/y/properties/up/$ref") == "/$defs/y/$defs/q"
+    assert document.resolve("/$defs/y/properties/here/$ref") == "/$defs/y"
+    with pytest.raises(UnsupportedSchema, match="leads to nothing"):
+        SchemaDocument({**schema, "$ref": "#here"})

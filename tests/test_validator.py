@@ -47,44 +47,9 @@ FORMS = [
     ({"type": "array"}, {}, "$: expected array, got object"),
     ({"type": "null"}, False, "$: expected null, got boolean"),
     ({"enum": ["a", 1]}, "b", '$: expected one of "a", 1'),
+    ({"enum": ["a", "b"]}, 1, '$: expected one of "a", "b"'),
     ({"enum": []}, "b", "$: no value is allowed"),
     ({"const": None}, "b", "$: expected null"),
-    ({"minimum": 3}, 2, "$: expected at least 3"),
-    ({"maximum": 3}, 3.5, "$: expected at most 3"),
-    ({"exclusiveMinimum": 3}, 3, "$: expected more than 3"),
-    ({"exclusiveMaximum": 3}, 3.0, "$: expected less than 3"),
-    ({"multipleOf": 0.01}, 0.015, "$: expected a multiple of 0.01"),
-    ({"minLength": 1}, "", "$: expected at least 1 character"),
-    ({"maxLength": 2}, "abc", "$: expected at most 2 characters"),
-    ({"pattern": "^T-[0-9]{3}$"}, "T-1", "$: does not match ^T-[0-9]{3}$"),
-    ({"minItems": 1}, [], "$: expected at least 1 item"),
-    ({"maxItems": 0}, [1], "$: expected at most 0 items"),
-    ({"uniqueItems": True}, [1, 2, 1.0], "$[2]: repeats item 0"),
-    ({"prefixItems": [{"type": "string"}]}, [1], "$[0]: expected string, got integer"),
-    ({"prefixItems": [True], "items": False}, [1, 2], "$[1]: unexpected item"),
-    (
-        {"contains": {"type": "null"}},
-        [1],
-        "$: expected at least 1 item that fits contains, got 0",
-    ),
-    (
-        {"contains": {"type": "null"}, "maxContains": 1},
-        [None, None],
-        "$: expected at most 1 item that fits contains, got 2",
-    ),
-    ({"minProperties": 1}, {}, "$: expected at least 1 property"),
-    ({"maxProperties": 1}, {"a": 1, "b": 2}, "$: expected at most 1 property"),
-    (
-        {"patternProperties": {"^n": {"type": "null"}}},
-        {"n1": 0},
-        "$.n1: expected null, got integer",
-    ),
-    (
-        {"propertyNames": {"maxLength": 2}},
-        {"abc": 1},
-        '$: name "abc": expected at most 2 characters',
-    ),
-    ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, '$.b: required because "a" is there'),
     ({"dependentSchemas": {"a": {"required": ["b"]}}}, {"a": 1}, "$.b: required"),
     ({"allOf": [{"minimum": 2}, {"maximum": 0}]}, 1, "$: expected at least 2"),
     (
@@ -97,7 +62,7 @@ FORMS = [
         5,
         "$: fits alternatives 1 and 2, expected exactly one",
     ),
-    ({"not": {"type": "string"}}, "a", "$: fits the schema under not"),
+    ({"not": {"type": "string"}}, "a", '$: must not fit {"type": "string"}'),
     ({"if": {"minimum": 5}, "then": {"maximum": 6}}, 7, "$: expected at most 6"),
     ({"if": {"minimum": 5}, "else": {"maximum": 3}}, 4, "$: expected at most 3"),
     ({"properties": {"a": False}}, {"a": 1}, "$.a: unexpected property"),
@@ -120,30 +85,24 @@ def test_every_keyword_has_its_form(schema, instance, said):
     assert not Draft202012Validator(schema).is_valid(instance)
 
 
-def test_keys_that_are_no_identifiers_are_quoted():
-    schema = {"additionalProperties": {"type": "null"}}
-    keys = ["b/c", "a b", 'q"', "\n", "\ud800", "1st", "größe", "%s", "{x}"]
-    assert validate(dict.fromkeys(keys, 1), schema) == [
-        f"${step}: expected null, got integer"
-        for step in [
-            '["b/c"]',
-            '["a b"]',
-            '["q\\""]',
-            '["\\n"]',
-            '["\\ud800"]',
-            '["1st"]',
-            ".größe",
-            '["%s"]',
-            '["{x}"]',
-        ]
-    ]
-
-
 def test_the_path_begins_where_the_caller_says():
     assert validate("x", {"type": "null"}, path="$.call") == [
         "$.call: expected null, got string"
     ]
     assert validate("x", {"type": "null"}, path="50%s") == ["50%s: expected null, got string"]
+
+
+def test_paths_within_branches_begin_there_too():
+    schema = {"anyOf": [{"items": {"type": "string"}}, {"minItems": 2}]}
+    for path in ("root", "", "$.calls[0]", "100%"):
+        (error,) = validate([1], schema, path)
+        said = (
+            f"nearest: {path}[0]: expected string, got integer | or: expected at least 2 items"
+        )
+        assert error == f"{path}: fits none of 2 alternatives; {said}"
+        assert validate({"a": (1,)}, schema, path) == [
+            f"{path}.a: expected a JSON value, got tuple"
+        ]
 
 
 def test_what_a_wrong_type_should_not_have_had_is_not_reported():
@@ -168,52 +127,6 @@ def test_what_a_wrong_type_should_not_have_had_is_not_reported():
 )
 def test_b106_booleans_are_no_numbers_in_const_and_enum(schema, instance, valid):
     assert (validate(instance, schema) == []) is valid
-
-
-@pytest.mark.parametrize(
-    ("instance", "valid"),
-    [
-        ([0, False], True),
-        ([1, 1.0], False),
-        ([[1], [True]], True),
-        ([{"a": 1, "b": 2}, {"b": 2, "a": 1}], False),
-        ([["array"], "array", ("x" * 3), "xxx"], False),
-        ([["boolean", "True"], True], True),
-    ],
-)
-def test_b107_booleans_are_no_numbers_in_unique_items(instance, valid):
-    assert (validate(instance, {"uniqueItems": True}) == []) is valid
-
-
-def test_b109_multiples_are_exact_and_never_overflow():
-    assert validate(1e308, {"multipleOf": 0.5}) == []
-    assert validate(10**399, {"multipleOf": 0.5}) == []
-    assert validate(10**4999 + 1, {"multipleOf": 2}) == ["$: expected a multiple of 2"]
-    assert validate(1e308, {"multipleOf": 5e-324}) == []
-    assert validate(19.99, {"multipleOf": 0.01}) == []
-    assert validate(0.0075, {"multipleOf": 0.0001}) == []
-
-
-def test_b110_the_end_is_the_end():
-    schema = {"type": "string", "pattern": "^[a-z]+$"}
-    assert validate("abc", schema) == []
-    assert validate("abc\n", schema) == ["$: does not match ^[a-z]+$"]
-
-
-def test_b112_a_pattern_is_searched():
-    assert validate("abc", {"pattern": "b"}) == []
-
-
-def test_b113_additional_is_what_neither_names_nor_patterns_know():
-    schema = {
-        "type": "object",
-        "properties": {"id": {}},
-        "patternProperties": {"^S_": {"type": "string"}, "^N_": {"type": "number"}},
-        "additionalProperties": False,
-    }
-    assert validate({"id": 1, "S_a": "a", "N_b": 1}, schema) == []
-    assert validate({"x": 1}, schema) == ["$.x: unexpected property"]
-    assert validate({"S_a": 1}, schema) == ["$.S_a: expected string, got integer"]
 
 
 def test_b115_recursion_is_fine_and_circles_are_refused():
@@ -259,18 +172,6 @@ def test_b116_nothing_is_dropped():
         "dependencies",
         "/properties/a/dependencies",
     )
-
-
-@pytest.mark.parametrize(
-    ("schema", "instance", "valid"),
-    [
-        ({"minLength": 2}, "💩", False),
-        ({"maxLength": 1}, "💩", True),
-        ({"maxLength": 1}, "e\u0301", False),
-    ],
-)
-def test_b118_lengths_count_code_points(schema, instance, valid):
-    assert (validate(instance, schema) == []) is valid
 
 
 @pytest.mark.parametrize(
@@ -345,6 +246,17 @@ def test_the_nearest_branch_comes_first(keyword):
     assert error.endswith("| or: expected null, got object")
 
 
+@pytest.mark.parametrize("kinds", [(1, 2), (True, False), ("a", "b"), (1.5, -1), ([1], [2])])
+def test_a_constant_names_the_kind_of_record_whatever_its_type(kinds):
+    first, second = (
+        {"properties": {"v": {"const": kind}, "a": {"type": "string"}, "b": {"type": "string"}}}
+        for kind in kinds
+    )
+    (error,) = validate({"v": kinds[1], "a": 1, "b": 2}, {"oneOf": [first, second]})
+    assert error.startswith("$: fits none of 2 alternatives; nearest: $.a: expected string")
+    assert "$.v: expected" in error.split(" | or: ")[1]
+
+
 def test_paths_within_branches_survive_references():
     schema = {
         "$defs": {"p": {"anyOf": [CARD, IBAN]}},
@@ -353,71 +265,6 @@ def test_paths_within_branches_survive_references():
     (error,) = validate([[{"kind": "card"}]], schema)
     assert error.startswith("$[0][0]: fits none of 2 alternatives; nearest: $[0][0].number: ")
     assert "\0" not in error
-
-
-# --- refusals ----------------------------------------------------------------------------
-
-MALFORMED = [
-    ({"minLength": -1}, "minLength", "/minLength"),
-    ({"minLength": 1.5}, "minLength", "/minLength"),
-    ({"maxItems": True}, "maxItems", "/maxItems"),
-    ({"type": "dict"}, "type", "/type"),
-    ({"type": []}, "type", "/type"),
-    ({"type": ["null", "null"]}, "type", "/type"),
-    ({"multipleOf": 0}, "multipleOf", "/multipleOf"),
-    ({"exclusiveMinimum": True}, "exclusiveMinimum", "/exclusiveMinimum"),
-    ({"required": True}, "required", "/required"),
-    ({"required": ["a", "a"]}, "required", "/required"),
-    ({"enum": {"a": 1}}, "enum", "/enum"),
-    ({"pattern": "("}, "pattern", "/pattern"),
-    ({"patternProperties": {"[": True}}, "patternProperties", "/patternProperties/["),
-    ({"properties": {"a/b": 5}}, "properties", "/properties/a~1b"),
-    ({"allOf": []}, "allOf", "/allOf"),
-    ({"items": [True]}, "items", "/items"),
-    ({"additionalItems": False}, "additionalItems", "/additionalItems"),
-    ({"$recursiveRef": "#"}, "$recursiveRef", "/$recursiveRef"),
-    ({"$id": "#name"}, "$id", "/$id"),
-    ({"$schema": "http://example.com/mine"}, "$schema", "/$schema"),
-    ({"$anchor": "1"}, "$anchor", "/$anchor"),
-    ({"$defs": {"unused": {"type": "x"}}}, "type", "/$defs/unused/type"),
-    ({"anyOf": [True, {"$ref": "#nowhere"}]}, "$ref", "/anyOf/1/$ref"),
-    ({"const": {1}}, "const", "/const"),
-    ({"enum": [math.nan]}, "enum", "/enum/0"),
-    ("string", "", ""),
-    (None, "", ""),
-    ([], "", ""),
-]
-
-
-@pytest.mark.parametrize(
-    ("schema", "keyword", "pointer"), MALFORMED, ids=[str(m[0]) for m in MALFORMED]
-)
-def test_a_malformed_schema_is_refused_by_name_and_place(schema, keyword, pointer):
-    assert refusal(schema) == (keyword, pointer)
-    with pytest.raises(UnsupportedSchema):
-        validate({}, schema)
-    with pytest.raises(UnsupportedSchema):
-        validate({}, schema)  # the second time too: a refusal is not remembered as an answer
-
-
-DRAFT_7 = "http://json-schema.org/draft-07/schema#"
-
-
-def test_another_draft_is_accepted_as_far_as_it_means_the_same():
-    schema = {"$schema": DRAFT_7, "properties": {"a": {"$ref": "#/definitions/a"}}}
-    schema["definitions"] = {"a": {"type": "null"}}
-    assert validate({"a": 1}, schema) == ["$.a: expected null, got integer"]
-    assert refusal({"$schema": DRAFT_7, "minContains": 1}) == ("minContains", "/minContains")
-    beside = {
-        "$schema": DRAFT_7,
-        "$ref": "#/definitions/a",
-        "type": "object",
-        "definitions": {"a": {}},
-    }
-    assert refusal(beside) == ("$ref", "/$ref")
-    draft_4 = {"$schema": "http://json-schema.org/draft-04/schema#", "id": "http://x/y"}
-    assert validate(1, draft_4) == []
-    assert refusal({**draft_4, "properties": {"a": {"id": "z"}}}) == ("id", "/properties/a/id")
 
 
 @pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
@@ -495,52 +342,10 @@ def test_a_caller_that_is_itself_deep_gets_an_answer():
     assert "nested" in error
 
 
-@pytest.mark.parametrize("keyword", ["allOf", "properties", "items", "not", "$defs", "anyOf"])
-@pytest.mark.parametrize("depth", [200, 100_000])
-def test_deep_schemas_are_checked_or_refused(keyword, depth):
-    wrap = {
-        "allOf": lambda v: {"allOf": [v]},
-        "anyOf": lambda v: {"anyOf": [v, False]},
-        "properties": lambda v: {"properties": {"a": v}},
-        "$defs": lambda v: {"$defs": {"a": v}},
-        "items": lambda v: {"items": v},
-        "not": lambda v: {"not": v},
-    }[keyword]
-    schema = True
-    for _ in range(depth):
-        schema = wrap(schema)
-    if depth > 500:
-        with pytest.raises(UnsupportedSchema, match="deeper than 500 levels"):
-            validate(1, schema)
-    else:
-        assert validate(1, schema) == []
-
-
 def test_a_long_chain_of_references_is_refused():
     chain = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(2000)} | {"d2000": True}
     with pytest.raises(UnsupportedSchema, match="in a row"):
         compile_validator({"$defs": chain, "$ref": "#/$defs/d0"})
-
-
-@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
-@pytest.mark.parametrize("extra", [{}, {"unevaluatedProperties": False}])
-def test_references_that_double_cost_no_more(keyword, extra):
-    defs = {
-        f"d{n}": {keyword: [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]}
-        for n in range(40)
-    }
-    schema = {"$defs": {**defs, "d40": {"type": "null"}}, "$ref": "#/$defs/d0", **extra}
-    assert len(validate({"x": 1}, schema)) <= 2
-
-
-def test_a_tree_with_alternatives_is_visited_once_per_place():
-    branch = {"properties": {"c": {"$ref": "#"}}}
-    schema = {"anyOf": [{**branch, "required": ["x"]}, {**branch, "required": ["y"]}]}
-    value = {"y": 1}
-    for _ in range(100):
-        value = {"c": value, "y": 1}
-    assert validate(value, schema) == []
-    assert len(validate(nested(100, lambda v: {"c": v}), schema)) == 1
 
 
 def test_long_numbers_and_strings_stay_short_in_messages():
@@ -558,13 +363,6 @@ def test_long_numbers_and_strings_stay_short_in_messages():
     errors = validate({long: long}, {"additionalProperties": schema})
     assert len(errors) == 3
     assert max(map(len, errors)) < 500
-
-
-def test_many_items_are_compared_in_linear_time():
-    values = [{"a": n, "b": [n]} for n in range(50_000)]
-    assert validate(values, {"uniqueItems": True}) == []
-    same_hash = [n * (2**61 - 1) for n in range(1, 20_000)]
-    assert validate(same_hash, {"uniqueItems": True}) == []
 
 
 # --- the doors ---------------------------------------------------------------------------
@@ -607,31 +405,6 @@ def test_formats_are_annotations_until_asked_for():
     check = compile_validator(schema, formats={"date": is_date})
     assert check("soon") == ["$: expected format date"]
     assert check(["x"]) == check(5) == check("2026-11-30") == []
-
-
-HOSTILE = [
-    '"); raise SystemExit("',
-    "'''",
-    "\\",
-    "%s%d%(x)s",
-    "{v}",
-    "\n    import os",
-    "\0",
-    "__class__",
-]
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_of_a_schema_becomes_code(text):
-    schema = {
-        "properties": {text: {"const": text}},
-        "required": [text],
-        "patternProperties": {"^zz": {"enum": [text, 1]}},
-        "dependentRequired": {text: [text + "x"]},
-        "$defs": {text: {"title": text}},
-    }
-    assert len(validate({}, schema)) == 1
-    assert len(validate({text: 1}, schema)) == 2
 
 
 # --- properties --------------------------------------------------------------------------

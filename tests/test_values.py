@@ -1,7 +1,11 @@
 """JSON values: equality as JSON has it, exact multiples, and values that are none."""
 
 import json
+import math
+from collections import OrderedDict
+from enum import IntEnum, StrEnum
 from fractions import Fraction
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -62,6 +66,11 @@ def test_keys_are_equal_exactly_when_the_values_are(left, right):
         (2**53 + 1, float(2**53), False),
         (-(2**70), -float(2**70), True),
         (0, -0.0, True),
+        (1, 1.5, False),
+        (0, 0.5, False),
+        (-1, -1.5, False),
+        (2**53 - 1, float(2**53 - 1), True),
+        (10**16, 1e16, True),
         (["array", 1], [["array", 1]], False),
         (["object"], {}, False),
         (True, ["boolean", "True"], False),
@@ -120,7 +129,10 @@ def test_messages_stay_short_and_printable():
     assert len(shown("x" * 1000)) == 80
     assert shown(10**5000) == "integer with a very long number"
     assert shown([10**5000]) == "array with a very long number"
-    assert member_step("x" * 81).startswith('["xxx')
+    assert visible("a\u202eb\u200bc\ufeff") == "a\\u202eb\\u200bc\\ufeff"
+    assert member_step("x" * 80) == "." + "x" * 80
+    assert member_step("x" * 80 + "y") == f'["{"x" * 50}…{"x" * 19}y"]'
+    assert member_step("\n" * 200).endswith('\\n"]')
     assert member_step("") == '[""]'
     assert len(path_text(["a"] * 1000)) == 240
     assert path_text([]) == "$"
@@ -137,3 +149,75 @@ def test_types_have_jsons_names():
         "null",
         "tuple",
     ]
+
+
+def test_a_disguise_is_taken_off_without_asking_it():
+    class Liar(dict):
+        def items(self):
+            raise RuntimeError
+
+        __iter__ = __len__ = __getitem__ = items
+
+    class Text(str):
+        def __str__(self):
+            raise RuntimeError
+
+        __eq__ = __repr__ = __str__
+        __hash__ = str.__hash__
+
+    class Items(list):
+        def __iter__(self):
+            raise RuntimeError
+
+    plain, faults = plain_copy(Liar({Text("a"): Items([Text("b"), Liar()])}))
+    assert (plain, faults) == ({"a": ["b", {}]}, [])
+    assert {type(key) for key in plain} == {str}
+    assert is_plain(plain)
+
+
+@pytest.mark.parametrize("kind", [dict, list, str, int, float, bool])
+def test_a_mock_is_no_json_whatever_it_pretends_to_be(kind):
+    value = Mock(spec=kind)
+    assert isinstance(value, kind)
+    assert not is_plain([value])
+    assert plain_copy({"a": [value]})[1] == [(("a", 0), "expected a JSON value, got Mock")]
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (IntEnum("N", "one").one, 1),
+        (StrEnum("S", "one").one, "one"),
+        (OrderedDict(a=True), {"a": True}),
+        (type("Real", (float,), {})(1.5), 1.5),
+    ],
+)
+def test_subclasses_become_what_they_are(value, plain):
+    copy, faults = plain_copy([value])
+    assert (copy, faults) == ([plain], [])
+    assert type(copy[0]) is type(plain)
+    assert not is_plain(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (math.nan, "expected a JSON value, got nan"),
+        (-math.inf, "expected a JSON value, got -inf"),
+        (type("Real", (float,), {})("inf"), "expected a JSON value, got inf"),
+        ({"k": {1: 2}}, "expected string keys, got integer"),
+        ({None: 2}, "expected string keys, got null"),
+        ((1,), "expected a JSON value, got tuple"),
+    ],
+)
+def test_what_is_no_json_is_named(value, said):
+    assert not is_plain(value)
+    assert [why for _, why in plain_copy(value)[1]] == [said]
+
+
+def test_a_value_may_stand_twice_but_not_in_itself():
+    twice = {"a": [1]}
+    assert plain_copy([twice, twice]) == ([twice, twice], [])
+    twice["a"].append(twice)
+    assert not is_plain(twice)
+    assert plain_copy([twice])[1] == [((0, "a", 1), "contains itself")]

@@ -95,8 +95,11 @@ class SchemaWriter:
         self._functions: dict[tuple[str, bool, tuple[str, ...]], str] = {}
         self._waiting: list[tuple[str, str, bool, tuple[str, ...]]] = []
 
-    def program(self) -> str:
-        """Return the source; `names` then has every constant that it uses."""
+    def program(self, path: str = "$") -> str:
+        """Return the source; `names` then has every constant that it uses.
+
+        `path` is what the paths in messages begin with.
+        """
         for pointer, schema in self.document.schemas.items():
             if type(schema) is dict:  # also where no value will ever meet the pattern
                 for text in [schema["pattern"]] if "pattern" in schema else []:
@@ -104,7 +107,7 @@ class SchemaWriter:
                 for text in schema.get("patternProperties", ()):
                     place = f"{pointer}/patternProperties{pointer_step(text)}"
                     self._compile(text, place, "patternProperties")
-        self._function("start", "", False, self._enter((), ""), "$")
+        self._function("start", "", False, self._enter((), ""), as_template(path))
         while self._waiting:
             self._function(*self._waiting.pop(), SAME_VALUE)
         return "\n".join(self.lines)
@@ -277,13 +280,16 @@ class SchemaWriter:
 
 
 # cell: run
-def compile_program(writer: SchemaWriter, helpers: Mapping[str, Any]) -> Callable[..., None]:
+def compile_program(
+    writer: SchemaWriter, helpers: Mapping[str, Any], path: str = "$"
+) -> Callable[..., None]:
     """Compile what a writer writes; return its function `start(value, out, memo)`.
 
-    `helpers` are the functions that the keywords' lines call. Raises `UnsupportedSchema` like
+    `helpers` are the functions that the keywords' lines call, `path` is what the paths in
+    messages begin with. Raises `UnsupportedSchema` like
     `SchemaWriter.program`.
     """
-    code = compile(writer.program(), "<schema>", "exec")
+    code = compile(writer.program(path), "<schema>", "exec")
     scope = {**helpers, **writer.names}
     FunctionType(code, scope)()  # runs the module: defines its functions in scope, no others
     start: Callable[..., None] = scope["start"]

@@ -39,8 +39,8 @@ def pointer_step(key: str | int) -> str:
 
 # cell: places
 _ONE = frozenset(
-    {"additionalProperties", "contains", "else", "if", "items", "not", "propertyNames"}
-    | {"then", "unevaluatedItems", "unevaluatedProperties"}
+    {"additionalProperties", "contains", "contentSchema", "else", "if", "items", "not"}
+    | {"propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"}
 )
 
 
@@ -123,6 +123,10 @@ _KINDS: dict[str, _Argument] = {
         lambda value: type(value) is str and not value.partition("#")[2],
         "an address without a fragment",
     ),
+    "flags": (
+        lambda value: type(value) is dict and {bool}.issuperset(map(type, value.values())),
+        "an object of booleans",
+    ),
     "lists of names": (
         lambda value: type(value) is dict and all(map(_is_names, value.values())),
         "an object of lists of different strings",
@@ -140,8 +144,8 @@ KEYWORDS: dict[str, str] = {
     **dict.fromkeys(["maxContains", "minContains"], "count"),
     **dict.fromkeys(["maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum"], "number"),
     **dict.fromkeys(["pattern", "format", "$ref", "$dynamicRef", "$schema"], "text"),
-    **dict.fromkeys(["type", "required", "dependentRequired"], "names"),
     "type": "type",
+    "required": "names",
     "dependentRequired": "lists of names",
     "multipleOf": "divisor",
     "enum": "list",
@@ -150,12 +154,11 @@ KEYWORDS: dict[str, str] = {
     "$id": "address",
     "$anchor": "name",
     "$dynamicAnchor": "name",
-    "$vocabulary": "map",
+    "$vocabulary": "flags",
     **dict.fromkeys(["$comment", "title", "description"], "text"),
     **dict.fromkeys(["contentEncoding", "contentMediaType"], "text"),
     "default": "any",
     "examples": "list",
-    "contentSchema": "schema",
     **dict.fromkeys(["deprecated", "readOnly", "writeOnly"], "flag"),
 }
 

@@ -75,7 +75,7 @@ def _items(w: SchemaWriter, node: SchemaNode, schema: Any) -> None:
 
 
 # cell: contains
-def _contains(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
+def _contains(w: SchemaWriter, node: SchemaNode, schema: Any) -> None:
     low, high = node.schema.get("minContains", 1), node.schema.get("maxContains")
     index, item, count = w.fresh("i"), w.fresh("v"), w.fresh("n")
     w.line(f"{count} = 0")
@@ -89,7 +89,7 @@ def _contains(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
         if limit is not None:
             things = "item that fits" if limit == 1 else "items that fit"
             with w.block(f"if {count} {sign} {w.bind(limit)}:"):
-                said = f"expected {words} {shown(int(limit))} {things} contains, got "
+                said = f"expected {words} {shown(int(limit))} {things} {shown(schema)}, got "
                 w.fail(node, said, Code(count))
 
 

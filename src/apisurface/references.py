@@ -44,6 +44,7 @@ class SchemaDocument:
         self.root = _plain_schema(schema)
         self.schemas: dict[str, Any] = {}
         self.bases: dict[str, str] = {}
+        self._order: list[str] = []
         self._resources = {"": ""}
         self._anchors: dict[tuple[str, str], str] = {}
         self._dynamic: dict[str, dict[str, str]] = {}  # name, base -> pointer
@@ -52,18 +53,15 @@ class SchemaDocument:
         named = self.root.get("$schema") if type(self.root) is dict else None
         self._newer = (newer_than(named) if type(named) is str else None) or set()
         self._read("", self.root, "", "")
-        for pointer in (waiting := list(self.schemas)):
+        for pointer in self._order:  # which grows where a reference leads out of all schemas
             for keyword in ("$ref", "$dynamicRef"):
                 if type(self.schemas[pointer]) is dict and keyword in self.schemas[pointer]:
-                    before = len(self.schemas)
                     self._targets[f"{pointer}/{keyword}"] = self._find(pointer, keyword)
-                    if len(self.schemas) > before:
-                        waiting += list(self.schemas)[before:]
-        ambiguous = [place for place in self._targets if len(self._candidates(place)) > 1]
-        self.moving = {b for found in self._dynamic.values() for b in found if ambiguous}
+        several = [found for found in self._dynamic.values() if len(found) > 1]
+        self.moving = {base for found in several for base in found}
         self._refuse_circles()
         sites = Counter(target for p in self._targets for target in self._candidates(p))
-        self.shared = {target for target, n in (sites + Counter([""])).items() if n > 1}
+        self.shared = {target for target, count in sites.items() if count > 1}
 
     def _read(self, pointer: str, schema: Any, base: str, keyword: str) -> None:
         waiting = [(pointer, schema, base, keyword)]
@@ -76,6 +74,7 @@ class SchemaDocument:
                 reason = f"expected {reason or f'at most {_MAX_SCHEMAS} subschemas'}"
                 raise UnsupportedSchema(reason, keyword=keyword, pointer=pointer)
             self.schemas[pointer] = schema
+            self._order.append(pointer)
             if type(schema) is dict:
                 check_keywords(schema, pointer, self._newer)
                 base = self._name(pointer, schema, base)
@@ -86,8 +85,10 @@ class SchemaDocument:
     def _name(self, pointer: str, schema: dict[str, Any], base: str) -> str:
         """Note the names that a schema gives itself; return its base address."""
         taken = ""
-        if "$schema" in schema and newer_than(schema["$schema"]) != self._newer:
-            reason = f"{shown(schema['$schema'])} is no draft that is known here"
+        newer = newer_than(schema["$schema"]) if "$schema" in schema else self._newer
+        if newer != self._newer:
+            known = "no draft that is known here" if newer is None else "not that of the whole"
+            reason = f"{shown(schema['$schema'])} is {known}"
             raise UnsupportedSchema(reason, keyword="$schema", pointer=f"{pointer}/$schema")
         if "$id" in schema:
             base = _join(base, schema["$id"]).removesuffix("#")
@@ -141,13 +142,8 @@ class SchemaDocument:
         `scope` holds the base addresses passed on the way, the outermost first; it decides
         where a `$dynamicRef` leads when several places have the name.
         """
-        candidates = self._candidates(place)
-        if len(candidates) > 1:
-            for base in scope:
-                for pointer in candidates:
-                    if self.bases[pointer] == base:
-                        return pointer
-        return self._targets[place]
+        found = self._dynamic[self._movable[place]] if place in self._movable else {}
+        return next((found[base] for base in scope if base in found), self._targets[place])
 
     def _in_place(self, pointer: str) -> Iterator[tuple[str, str]]:
         """Yield the schemas that look at the same value as this one, with the place."""

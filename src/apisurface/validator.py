@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from apisurface.compiled import Keyword, SchemaNode, SchemaWriter, compile_program
+from apisurface.compiled import SAME_VALUE, Keyword, SchemaNode, SchemaWriter, compile_program
 from apisurface.drafts import UnsupportedSchema
 from apisurface.keywords import KEYWORD_HELPERS, TYPED_KEYWORDS
 from apisurface.references import SchemaDocument
@@ -86,10 +86,10 @@ def _dependent_schemas(w: SchemaWriter, node: SchemaNode, schemas: dict[str, Any
 
 
 # cell: not
-def _not(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
+def _not(w: SchemaWriter, node: SchemaNode, schema: Any) -> None:
     errors, _ = w.branch(w.child(node, "not")._replace(seen=""))
     with w.block(f"if not {errors}:"):
-        w.fail(node, "fits the schema under not")
+        w.fail(node, f"must not fit {shown(schema)}")
 
 
 # cell: branches
@@ -121,6 +121,10 @@ def _branches(keyword: str) -> Keyword:
 _WRONG_TYPE = re.compile(r"expected ([a-z]+(?: or [a-z]+)*), got ([a-z]+)")
 
 
+# cell: other-constant
+_OTHER_CONSTANT = re.compile(r': expected (?:["{[\d-]|true$|false$|null$)')
+
+
 # cell: none-fits
 def _none_fits(path: str, branches: Sequence[list[str]]) -> str:
     """Return the one error for `anyOf` and `oneOf`: the branch that is nearest comes first.
@@ -140,7 +144,7 @@ def _none_fits(path: str, branches: Sequence[list[str]]) -> str:
 
     def distance(errors: list[str]) -> tuple[bool, int, int]:
         wrong_type = any(map(_WRONG_TYPE.fullmatch, errors))
-        return wrong_type, sum(': expected "' in error for error in errors), len(errors)
+        return wrong_type, sum(map(bool, map(_OTHER_CONSTANT.search, errors))), len(errors)
 
     near = []
     for errors in sorted(told, key=distance)[:3]:
@@ -220,10 +224,22 @@ def compile_validator(
     The function may be shared between threads. `formats` says for each format to be asserted
     whether a string has it; all others stay annotations. Raises `UnsupportedSchema`.
     """
+    return _compiled(schema, formats or {}, "$")
+
+
+# cell: compiled
+def _compiled(
+    schema: Any, formats: Mapping[str, Callable[[str], bool]], path: str
+) -> Callable[[Any], list[str]]:
+    """Return the function for a schema, for paths that begin as said."""
     typed = {**TYPED_KEYWORDS}
     if formats:
         typed["string"] = {**typed["string"], "format": _format(dict(formats))}
-    start = compile_program(SchemaWriter(SchemaDocument(schema), typed, _OTHERS), _HELPERS)
+    writer = SchemaWriter(SchemaDocument(schema), typed, _OTHERS)
+    start = compile_program(writer, _HELPERS, path)
+
+    def fault(steps: Sequence[str | int], reason: str) -> str:
+        return f"{path}{path_text(steps)[1:]}: {reason}"
 
     def violations(instance: Any) -> list[str]:
         errors: list[str] = []
@@ -231,10 +247,10 @@ def compile_validator(
             if not is_plain(instance):
                 instance, faults = plain_copy(instance)
                 if faults:
-                    return [f"{path_text(steps)}: {reason}" for steps, reason in faults]
+                    return [fault(*found) for found in faults]
             start(instance, errors.append, {})
         except RecursionError:
-            return [f"{path_text(_deepest(instance))}: nested deeper than can be checked"]
+            return [fault(_deepest(instance), "nested deeper than can be checked")]
         once = len(errors) < 2 or len(errors) == len(set(errors))
         return errors if once else list(dict.fromkeys(errors))
 
@@ -265,8 +281,8 @@ def _deepest(value: Any) -> list[str | int]:
 
 # cell: remembered
 @lru_cache(maxsize=128)
-def _remembered(content: bytes) -> Callable[[Any], list[str]]:
-    return compile_validator(marshal.loads(content))
+def _remembered(content: bytes, path: str) -> Callable[[Any], list[str]]:
+    return _compiled(marshal.loads(content), {}, path)
 
 
 # cell: validate
@@ -279,11 +295,12 @@ def validate(instance: Any, schema: Any, path: str = "$") -> list[str]:
     Raises `UnsupportedSchema` for a schema that is malformed, leaves its document or cannot be
     enforced. Source: JSON Schema, Draft 2020-12.
     """
+    start = path if path == "$" else SAME_VALUE  # any other is put in afterwards
     try:
-        violations = _remembered(marshal.dumps(schema, 2))
+        violations = _remembered(marshal.dumps(schema, 2), start)
     except ValueError as error:
         if isinstance(error, UnsupportedSchema):
             raise
-        violations = compile_validator(schema)
+        violations = _compiled(schema, {}, start)
     errors = violations(instance)
-    return errors if path == "$" else [path + error[1:] for error in errors]
+    return errors if path == "$" else [error.replace(SAME_VALUE, path) for error in errors]

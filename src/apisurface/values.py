@@ -83,6 +83,10 @@ MAX_NESTING = 500  # containers in containers; half of what Python's own stack c
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
+# cell: string-type
+_STRING = frozenset({str})
+
+
 # cell: is-plain-function
 def is_plain(value: Any) -> bool:
     """Say whether a value is JSON in exactly Python's own types, not nested too deep.
@@ -99,15 +103,11 @@ def is_plain(value: Any) -> bool:
         for inner in level:
             kind = type(inner)
             if kind is dict:
-                for key, item in inner.items():
-                    if type(key) is not str:
-                        return False
-                    if type(item) not in _SCALARS:
-                        deeper.append(item)
+                if not _STRING.issuperset(map(type, inner)):
+                    return False
+                deeper += [item for item in inner.values() if type(item) not in _SCALARS]
             elif kind is list:
-                for item in inner:
-                    if type(item) not in _SCALARS:
-                        deeper.append(item)
+                deeper += [item for item in inner if type(item) not in _SCALARS]
             elif kind is float:
                 if not math.isfinite(inner):
                     return False
@@ -115,20 +115,25 @@ def is_plain(value: Any) -> bool:
                 return False
         if not deeper:
             return True
-        many = len(deeper) > 5000
-        level = list({id(one): one for one in deeper}.values()) if many else deeper
+        level = list({id(one): one for one in deeper}.values())
     return False
 
 
 # cell: visible
 def visible(text: str, limit: int = 80) -> str:
-    """Return text fit for one line of a message: no control characters, cut at `limit`."""
+    """Return text fit for one line of a message: nothing unseen in it, cut at `limit`.
+
+    Control characters, those that have no width and those that turn the direction of the text
+    are written as escapes.
+    """
     text = text if len(text) <= limit else f"{text[: limit - 1]}…"
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 # cell: unprintable
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
 
 
 # cell: shown
@@ -142,8 +147,13 @@ def shown(value: Any, limit: int = 80) -> str:
 
 # cell: member-step
 def member_step(key: str) -> str:
-    """Return the step of a path that leads to a member: `.name`, or `["any other"]`."""
-    return f".{key}" if key.isidentifier() and len(key) <= 80 else f"[{shown(key)}]"
+    """Return the step of a path that leads to a member: `.name`, or `["any other"]`.
+
+    A key of more than 80 characters is shown without its middle.
+    """
+    if key.isidentifier() and len(key) <= 80:
+        return f".{key}"
+    return f"[{shown(key if len(key) <= 80 else f'{key[:50]}…{key[-20:]}', 600)}]"
 
 
 # cell: path-text
@@ -157,14 +167,15 @@ def path_text(steps: Sequence[str | int]) -> str:
 def plain_copy(value: Any) -> tuple[Any, list[tuple[tuple[str | int, ...], str]]]:
     """Return a value in plain types, and each place (keys and indexes) where it is not JSON.
 
-    Subclasses of the seven types become those types. Nothing is raised for a value, however
-    odd: the second part of the result says what it was.
+    Subclasses of the seven types become those types, and no method of theirs is called.
+    Nothing is raised for a value, however odd: the second part says what it was.
     """
     faults: list[tuple[tuple[str | int, ...], str]] = []
     above: set[int] = set()
 
     def copied(value: Any, steps: tuple[str | int, ...]) -> Any:
-        if not isinstance(value, dict | list):
+        is_dict = issubclass(type(value), dict)
+        if not is_dict and not issubclass(type(value), list):
             return _plain_scalar(value, steps, faults)
         if id(value) in above or len(steps) >= MAX_NESTING:
             endless = "contains itself" if id(value) in above else ""
@@ -172,14 +183,14 @@ def plain_copy(value: Any) -> tuple[Any, list[tuple[tuple[str | int, ...], str]]
             return None
         above.add(id(value))
         items: dict[Any, Any] = {}
-        for key, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
-            if isinstance(value, dict) and not isinstance(key, str):
+        for key, item in list(dict.items(value) if is_dict else enumerate(list.copy(value))):
+            if is_dict and not issubclass(type(key), str):
                 faults.append((steps, f"expected string keys, got {type_name(key)}"))
             else:
-                name = key if isinstance(value, list) else str.__str__(key)
+                name = str.__str__(key) if is_dict else key
                 items[name] = copied(item, (*steps, name))
         above.remove(id(value))
-        return items if isinstance(value, dict) else list(items.values())
+        return items if is_dict else list(items.values())
 
     try:
         plain = copied(value, ())
@@ -193,14 +204,15 @@ def _plain_scalar(
     value: Any, steps: tuple[str | int, ...], faults: list[tuple[tuple[str | int, ...], str]]
 ) -> Any:
     """Return a string, number, boolean or null as the plain type, or note the fault."""
-    if value is None or isinstance(value, bool):
+    kind = type(value)  # isinstance would also believe a __class__ that is made up
+    if kind is bool or value is None:
         return value
-    if isinstance(value, str):
+    if issubclass(kind, str):
         return str.__str__(value)
-    if isinstance(value, int):
+    if issubclass(kind, int):
         return int.__add__(value, 0)
-    if isinstance(value, float) and math.isfinite(value):
+    if issubclass(kind, float) and math.isfinite(value):
         return float.__add__(value, 0.0)
-    got = repr(float(value)) if isinstance(value, float) else type_name(value)
+    got = float.__repr__(value) if issubclass(kind, float) else type_name(value)
     faults.append((steps, f"expected a JSON value, got {got}"))
     return None
