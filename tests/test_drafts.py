@@ -13,8 +13,8 @@ from apisurface.drafts import (
     pointer_step,
     subschemas,
 )
+from apisurface.transport import BoundaryError
 from apisurface.validator import compile_validator, validate
-from apisurface.wire import BoundaryError
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 
