@@ -523,3 +523,57 @@ def test_it_is_safe_from_any_thread():
     for each in threads:
         each.join()
     assert results == ["rate_limit"] * 8
+
+
+class Thorny:
+    """Raises whatever is asked of it."""
+
+    def __getattribute__(self, name):
+        raise RuntimeError(name)
+
+
+class ThornyError(Exception):
+    response = body = status_code = headers = property(lambda self: 1 / 0)
+
+    def __str__(self):
+        raise RuntimeError
+
+
+class ThornyType(type):
+    __mro__ = property(lambda cls: 1 / 0)
+
+
+class ThornyClass(metaclass=ThornyType):
+    pass
+
+
+class ThornyMapping(dict):
+    def get(self, *_):
+        raise RuntimeError
+
+    keys = items = __iter__ = __getitem__ = get
+
+
+@pytest.mark.parametrize(
+    "make", [Thorny, ThornyError, ThornyClass, lambda: ThornyClass, lambda: ThornyMapping(a=1)]
+)
+def test_evidence_whose_own_methods_raise_is_no_reason_to_raise(make):
+    rubbish = make()
+    assert judged(rubbish) == ("unknown", "typed_failure")
+    assert classify_failure(error=rubbish) == "typed_failure"
+    found = diagnose(status=503, headers=rubbish, body=rubbish, finish_reason=rubbish)
+    assert (found.kind, found.retry_after) == ("overloaded", None)
+    inner = diagnose(status=429, headers={"retry-after": "5"}, body={"error": rubbish})
+    assert (inner.kind, inner.retry_after) == ("rate_limit", 5.0)
+
+
+@pytest.mark.parametrize(
+    "pairs", [{"Retry-After": "5"}, [("Retry-After", "5")], {"RETRY-AFTER": 5}]
+)
+def test_headers_as_pairs_are_headers(pairs):
+    assert diagnose(status=429, headers=pairs).retry_after == 5.0
+
+
+@pytest.mark.parametrize("headers", [None, 5, "x", ["x"], [("a",)], {}, {None: None}])
+def test_headers_that_are_none_say_nothing(headers):
+    assert diagnose(status=429, headers=headers).retry_after is None

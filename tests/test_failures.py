@@ -168,6 +168,27 @@ def test_b047_b049_an_error_event_is_judged_by_its_own_code():
     assert judged(200, failed) == ("server", "code_retry")
 
 
+def test_an_error_event_as_it_stood_on_the_wire_is_read():
+    anthropic = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n'
+    assert (
+        judged(200, anthropic)
+        == judged(200, anthropic.encode())
+        == ("overloaded", "code_retry")
+    )
+    inside = 'data: {"choices":[]}\n\ndata: {"error":{"code":"context_length_exceeded"}}\n\n'
+    assert judged(400, inside) == ("context_length", "typed_failure")
+    wrapped = error(message='data: {"error": {"code": "insufficient_quota"}}\n\n')
+    assert judged(429, wrapped) == ("quota", "typed_failure")
+
+
+@pytest.mark.parametrize(
+    "body", ["data: {", b"data: \xff", "data: [DONE]", ": ping\n\n", "data: 1"]
+)
+def test_a_stream_without_an_error_is_no_reply(body):
+    assert judged(200, body) == ("malformed", "typed_failure")
+    assert judged(503, body) == ("overloaded", "code_retry")
+
+
 # --- the wording -----------------------------------------------------------------
 
 OVERFLOWS = [

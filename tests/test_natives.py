@@ -103,6 +103,7 @@ def test_an_anthropic_message_keeps_its_blocks_in_order_under_native() -> None:
             {"type": "text", "text": "", "citations": []},
             {"type": "text_delta", "text": "Hi"},
             {"type": "citations_delta", "citation": {"url": "u"}},
+            {"type": "citations_delta", "citation": {"url": "v"}},
         ),
         *block(4, use({}), json_delta('{"a": 1}')),
         {
@@ -112,6 +113,7 @@ def test_an_anthropic_message_keeps_its_blocks_in_order_under_native() -> None:
         },
         {"type": "message_stop"},
     ]
+    events = json.loads(json.dumps(events))
     got = assemble_chat_stream(events, provider="anthropic")
     assert got["request_id"] == "msg_1"
     assert got["finish_reason"] == "tool_calls"
@@ -130,7 +132,7 @@ def test_an_anthropic_message_keeps_its_blocks_in_order_under_native() -> None:
                 "name": "web_search",
                 "input": {"query": "q"},
             },
-            {"type": "text", "text": "Hi", "citations": [{"url": "u"}]},
+            {"type": "text", "text": "Hi", "citations": [{"url": "u"}, {"url": "v"}]},
             {"type": "tool_use", "id": "t1", "name": "w", "input": {"a": 1}},
         ],
         "stop_reason": "tool_use",

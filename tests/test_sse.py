@@ -256,3 +256,9 @@ def test_a_quotation_is_as_long_as_a_line_of_a_log_may_be() -> None:
     error = MalformedStream("what", raw="x" * 10_000)
     assert str(error) == "what; got '" + "x" * 159
     assert error.raw == "x" * 10_000
+
+
+def test_of_two_line_feeds_after_a_cr_in_chunks_of_their_own_only_one_belongs_to_it() -> None:
+    decoder = SSEDecoder()
+    assert decoder.feed(b"data: 1\r") == decoder.feed(b"\n") == []
+    assert decoder.feed(b"\n") == [SSEvent("message", "1", "")]

@@ -1,5 +1,6 @@
 """When a streamed call may be acted upon: the two conditions, the gate, and whole exchanges."""
 
+import gzip
 import json
 from collections.abc import Iterator
 from contextlib import closing
@@ -617,3 +618,35 @@ def test_the_same_objects_serve_an_async_loop() -> None:
 
     chunks = list(ScriptedModel(TURNS).stream("", {}))
     assert asyncio.run(collect(chunks)) == streamed(Played(*chunks))[-1]
+
+
+def test_a_compressed_stream_is_a_stream() -> None:
+    whole = gzip.compress(sse(text("Hi"), text("!", "stop"), "[DONE]"))
+    head = HEADERS.replace(b"Transfer-Encoding: chunked", b"Content-Encoding: gzip")
+    with serve(head + whole) as server:
+        assert streamed_from(server.url)[-1]["message"]["content"] == "Hi!"
+    with serve(head + whole[: len(whole) // 2]) as server:
+        with pytest.raises(IncompleteToolStream):
+            streamed_from(server.url)
+
+
+class Watched(httpx.SyncByteStream):
+    closed = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield sse(text("Hi"))
+        raise AssertionError("pulled too early")
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_closing_the_iterator_hangs_up() -> None:
+    watched = Watched()
+    mock = httpx.MockTransport(lambda request: httpx.Response(200, stream=watched))
+    with httpx.Client(transport=mock) as client:
+        items = stream_chat("https://h", "m", ASK, transport=HttpTransport(client=client))
+        next(items)
+        assert not watched.closed
+        items.close()
+        assert watched.closed

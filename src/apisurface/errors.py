@@ -146,8 +146,11 @@ MAX_RETRY_AFTER = 600.0  # seconds; a longer wait is a decision, not a pause
 # cell: lowered
 def _lowered(headers: Any) -> dict[str, str]:
     """Return headers by their names in lower case; a list of values counts by its first."""
-    items = headers.items() if hasattr(headers, "items") else []
-    firsts = ((k, v[0]) if isinstance(v, list) and v else (k, v) for k, v in items)
+    try:
+        pairs = dict(headers).items()
+    except Exception:  # none, or such as cannot be read
+        return {}
+    firsts = ((k, v[0]) if isinstance(v, list) and v else (k, v) for k, v in pairs)
     return {as_text(name).lower(): as_text(value) for name, value in firsts}
 
 
@@ -176,10 +179,11 @@ def diagnose(
     """
     given = _lowered(headers)
     code = status if isinstance(status, int) and 100 <= status < 1000 else None
-    if error is not None:
-        found = _of_exception(error)
-    else:
-        found = judge_response(code, body, finish_reason)
+    answered = error is None
+    try:
+        found = judge_response(code, body, finish_reason) if answered else _of_exception(error)
+    except Exception:  # evidence whose own methods raise; what is left is the status
+        found = judge_response(code if answered else None)
     wait = retry_after(given)
     wait = found.retry_after if wait is None else wait
     if found.retryable and given.get("x-should-retry") == "false":

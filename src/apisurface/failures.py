@@ -13,11 +13,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from apisurface.exchange import retry_after
-from apisurface.transport import error_object
+from apisurface.sse import iter_payloads
+from apisurface.transport import BoundaryError, error_object
 
 
 # cell: by-word
@@ -214,13 +216,15 @@ def _hopeless(said: Mapping[str, Any], message: str) -> str | None:
 
 # cell: decoded
 def _decoded(body: Any) -> Any:
-    """Return what text or bytes say as JSON, None when they are none, other values as given."""
+    """Return what text or bytes say as JSON, or as an error event; other values as given."""
     if not isinstance(body, (str, bytes, bytearray)):
         return body
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(body)
-    except (ValueError, RecursionError):
-        return None
+    raw = body.encode(errors="replace") if isinstance(body, str) else bytes(body)
+    with suppress(BoundaryError):
+        return next(filter(error_object, iter_payloads([raw])), None)
+    return None
 
 
 # cell: innermost
