@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PY := $(BIN)/python
+PIP := $(PY) -m pip --quiet --disable-pip-version-check install
 NOTEBOOKS = $(sort $(wildcard book/*.ipynb))
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -21,13 +22,13 @@ help:  ## List the targets
 	@$(PYTHON) tools/check_python.py
 	@echo "==> creating .venv from requirements/book.lock (about a minute, once)"
 	@test -x $(PY) || $(PYTHON) -m venv .venv
-	$(PY) -m pip install --disable-pip-version-check --require-hashes -r requirements/book.lock
-	$(PY) -m pip install --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PIP) --require-hashes -r requirements/book.lock
+	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 .venv/.stamp-%: requirements/%.lock .venv/.stamp
 	@echo "==> adding requirements/$*.lock to .venv"
-	$(PY) -m pip install --disable-pip-version-check --require-hashes --no-deps -r $<
+	@$(PIP) --require-hashes --no-deps -r $<
 	@touch $@
 
 # --- read and write --------------------------------------------------------------
