@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import threading
 from unittest import mock
@@ -242,6 +243,23 @@ def test_the_size_of_counts() -> None:
     assert tree_size(Repeat(Repeat(a, 1, 1_000), 1, 1_000)) > 2_000_000
     assert tree_size(Look(Series((a, a)), behind=True, negated=False)) == 4
     assert tree_size(Choice((a, Edge("end")))) == 3
+
+
+@pytest.mark.parametrize("kind", [Chars, Series, Choice, Repeat, Edge, Look])
+def test_trees_are_values(kind: type) -> None:
+    a = one("a")
+    parts = (a, one("b"))
+    made = {
+        Chars: lambda: Chars(((1, 2),)),
+        Series: lambda: Series(parts),
+        Choice: lambda: Choice(parts),
+        Repeat: lambda: Repeat(a, 1, 2),
+        Edge: lambda: Edge("end"),
+        Look: lambda: Look(a, behind=True, negated=False),
+    }[kind]
+    assert len({made(), made()}) == 1
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made().part = a
 
 
 def test_the_position_of_a_quantifier_is_no_part_of_a_tree() -> None:

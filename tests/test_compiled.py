@@ -102,6 +102,27 @@ def test_what_a_reference_has_seen_counts_for_who_asks():
     ]
 
 
+def test_what_an_inner_book_has_seen_counts_outside():
+    inner = {"properties": {"a": True}, "unevaluatedProperties": {"type": "null"}}
+    schema = {"allOf": [inner], "properties": {"b": True}, "unevaluatedProperties": False}
+    assert validate({"a": 1, "c": None}, schema) == []
+    assert validate({"a": 1, "b": None}, {**schema, "allOf": [{"properties": {}}]}) == [
+        "$.a: unexpected property"
+    ]
+    both = {"anyOf": [{"properties": {"a": True}}, {"properties": {"b": True}}]}
+    assert validate({"a": 1, "b": 1}, {**both, "unevaluatedProperties": False}) == []
+
+
+def test_a_long_program_is_as_right_as_a_short_one():
+    """With blocks that have nothing to do, on lines beyond those that Python counts quickly."""
+    names = [f"p{n}" for n in range(400)]
+    schema = {"items": {"patternProperties": {f"^{name}$": True for name in names}}}
+    schema["items"]["if"] = {"required": names}
+    schema["items"]["properties"] = {name: {"type": "null"} for name in names}
+    assert validate([{"p399": None}], schema) == []
+    assert validate([{"p399": 1}], schema) == ["$[0].p399: expected null, got integer"]
+
+
 def test_a_pattern_that_cannot_be_compiled_is_refused_where_it_stands():
     for schema, keyword, pointer in (
         ({"$defs": {"unused": {"pattern": "("}}}, "pattern", "/$defs/unused/pattern"),

@@ -96,6 +96,12 @@ def test_what_is_no_schema_is_refused_where_it_stands(schema, keyword, pointer):
     assert refusal(schema) == (keyword, pointer)
 
 
+@pytest.mark.parametrize("keyword", [key for key, kind in KEYWORDS.items() if kind == "count"])
+def test_a_count_is_whole_however_it_is_written(keyword):
+    for count in (0, 0.0, -0.0, 1, 2.0, 10**30, 1e300):
+        check_keywords({keyword: count}, "", set())
+
+
 @pytest.mark.parametrize("keyword", OTHER_DRAFTS)
 def test_a_keyword_that_is_gone_is_refused_and_its_successor_named(keyword):
     with pytest.raises(UnsupportedSchema, match=r"; write .* instead$") as caught:

@@ -112,6 +112,13 @@ def test_sets_and_their_opposites_share_nothing() -> None:
     }
 
 
+def test_white_space_is_that_of_ecma_and_no_more() -> None:
+    spaces = "\t\n\v\f\r\u2028\u2029\ufeff"
+    spaces += "".join(chr(p) for p in range(0x10000) if unicodedata.category(chr(p)) == "Zs")
+    white = parse_pattern(r"\s")
+    assert sorted(spaces) == [chr(p) for p in range(0x110000) if p in white]
+
+
 @given(st.integers(0, 0x10FFFF))
 def test_a_property_holds_what_unicodedata_says(point: int) -> None:
     category = unicodedata.category(chr(point))
@@ -248,6 +255,7 @@ def test_the_error_stands_in_the_tree_and_survives_pickling() -> None:
 def test_a_long_pattern_is_quoted_around_the_place_only() -> None:
     error = refused("a" * 500 + "{" + "b" * 500)
     assert str(error).endswith(f"near {'a' * 10 + '{' + 'b' * 19!r}")
+    assert str(refused("[ab")).endswith("at position 0 of the pattern, near '[ab'")
 
 
 def test_nesting_and_length_are_bounded() -> None:

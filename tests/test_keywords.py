@@ -34,6 +34,12 @@ FORMS = [
         [None, None],
         '$: expected at most 1 item that fits {"type": "null"}, got 2',
     ),
+    (
+        {**NULLS, "minContains": 0, "maxContains": 0},
+        [None],
+        '$: expected at most 0 items that fit {"type": "null"}, got 1',
+    ),
+    ({"properties": {"a": False}}, {"a": 1}, "$.a: unexpected property"),
     ({"minProperties": 1}, {}, "$: expected at least 1 property"),
     ({"maxProperties": 1}, {"a": 1, "b": 2}, "$: expected at most 1 property"),
     ({"properties": {"a": {"type": "null"}}}, {"a": 0}, "$.a: expected null, got integer"),

@@ -164,6 +164,9 @@ def test_what_is_harmless_grows_with_the_text_and_not_faster(
         (r"^(a*|b*)c$", True),  # two ways to be empty, once
         (r"^(a*|b*){3}c$", False),
         (r"(?:a?|b?){9}[]", False),
+        (r"^a*a{0,60}$", True),  # sixty ways to give back, from one beginning
+        (r"^a*a{0,160}$", False),
+        (r"a*a{0,60}$", False),
         (r"^a*a*$", False),
         (r"^a*a[ab]*$", False),
         (r"^(a|a)*$", False),

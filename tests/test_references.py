@@ -76,11 +76,12 @@ def test_unknown_names_are_listed_with_their_places():
 
 
 def test_two_schemas_may_not_share_a_name():
-    twice = {"$defs": {"a": {"$anchor": "n"}, "b": {"$anchor": "n"}}}
-    with pytest.raises(UnsupportedSchema, match="the name of two schemas"):
-        SchemaDocument(twice)
-    with pytest.raises(UnsupportedSchema, match="the name of two schemas"):
-        SchemaDocument({"$defs": {"a": {"$id": "n"}, "b": {"$id": "n"}}})
+    for first, second in ("ab", "ba"):
+        for keyword in ("$anchor", "$dynamicAnchor", "$id"):
+            twice = {"$defs": {first: {keyword: "n"}, second: {keyword: "n"}}}
+            with pytest.raises(UnsupportedSchema, match="the name of two schemas") as caught:
+                SchemaDocument(twice)
+            assert caught.value.pointer == f"/$defs/{second}/{keyword}"
 
 
 def test_data_that_is_no_json_is_refused_at_its_keyword():

@@ -130,6 +130,7 @@ def test_messages_stay_short_and_printable():
     assert shown(10**5000) == "integer with a very long number"
     assert shown([10**5000]) == "array with a very long number"
     assert visible("a\u202eb\u200bc\ufeff") == "a\\u202eb\\u200bc\\ufeff"
+    assert member_step(" " * 80) == f'["{" " * 80}"]'
     assert member_step("x" * 80) == "." + "x" * 80
     assert member_step("x" * 80 + "y") == f'["{"x" * 50}…{"x" * 19}y"]'
     assert member_step("\n" * 200).endswith('\\n"]')

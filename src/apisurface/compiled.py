@@ -89,7 +89,7 @@ class SchemaWriter:
         self.document, self.typed, self.others = document, typed, others
         self.names: dict[str, Any] = {"NAMES": TYPE_NAMES, "SAME_VALUE": SAME_VALUE}
         self.lines: list[str] = []
-        self._depth = self._loops = self._inside = self._count = 0
+        self._depth = self._inside = self._count = 0
         self._patterns: dict[str, Callable[[str], bool]] = {}
         self._bound: dict[str, str] = {}
         self._functions: dict[tuple[str, bool, tuple[str, ...]], str] = {}
@@ -156,12 +156,12 @@ class SchemaWriter:
     def block(self, head: str) -> Iterator[None]:
         """Write a head; what is written inside the context is its body."""
         self.line(head)
-        before, loop = len(self.lines), head.startswith("for ")
-        self._depth, self._loops = self._depth + 1, self._loops + loop
+        before = len(self.lines)
+        self._depth += 1
         yield
         if len(self.lines) == before:
             self.line("pass")
-        self._depth, self._loops = self._depth - 1, self._loops - loop
+        self._depth -= 1
 
     def text(self, template: str, args: tuple[str, ...]) -> str:
         """Return code for a template filled with variables; a constant when there are none."""
@@ -186,8 +186,7 @@ class SchemaWriter:
 
     def write(self, node: SchemaNode) -> None:
         """Write the check of a subschema: here, or as a call where it would nest too deep."""
-        deep = self._depth > 16 or self._loops > 6 or self._inside > 16
-        if type(node.schema) is dict and deep:
+        if type(node.schema) is dict and self._inside > 8:  # Python takes 20 loops in loops
             self.call(node, node.pointer)
         else:
             self._emit(node)
@@ -271,7 +270,7 @@ class SchemaWriter:
         for kind, keywords in self.typed.items():
             present = [keyword for keyword in keywords if keyword in schema]
             if present and kind in wide:
-                alone = otherwise == "elif" and len(wide) == 1
+                alone = otherwise == "elif" and wide == {kind}
                 head = "else:" if alone else f"{otherwise} {_TESTS[kind].format(value)}:"
                 with self.block(head):
                     for keyword in present:

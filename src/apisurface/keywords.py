@@ -62,14 +62,13 @@ def _prefix_items(w: SchemaWriter, node: SchemaNode, schemas: list[Any]) -> None
 
 
 # cell: items
-def _items(w: SchemaWriter, node: SchemaNode, schema: Any) -> None:
+def _items(w: SchemaWriter, node: SchemaNode, _: Any) -> None:
     start = len(node.schema.get("prefixItems", ()))
     rest = f"{node.value}[{start}:], {start}" if start else node.value
-    if schema is not True:
-        index, item = w.fresh("i"), w.fresh("v")
-        with w.block(f"for {index}, {item} in enumerate({rest}):"):
-            below = w.child(node, "items", value=item).step("[%d]", index)
-            w.write(below._replace(refusal="unexpected item"))
+    index, item = w.fresh("i"), w.fresh("v")
+    with w.block(f"for {index}, {item} in enumerate({rest}):"):
+        below = w.child(node, "items", value=item).step("[%d]", index)
+        w.write(below._replace(refusal="unexpected item"))
     if node.seen:
         w.line(f"{node.seen}.update(range(len({node.value})))")
 
@@ -117,16 +116,15 @@ def _unique_items(w: SchemaWriter, node: SchemaNode, wanted: bool) -> None:
 # cell: properties
 def _properties(w: SchemaWriter, node: SchemaNode, schemas: dict[str, Any]) -> None:
     required = frozenset(node.schema.get("required", ()))
-    for key, schema in schemas.items():
+    for key in schemas:
         name, item = w.bind(key, "K"), w.fresh("v")
         with w.block(f"if {name} in {node.value}:"):
             if node.seen:
                 w.line(f"{node.seen}.add({name})")
-            if schema is not True:
-                w.line(f"{item} = {node.value}[{name}]")
-                below = w.child(node, "properties", key, value=item)
-                below = below.step(as_template(member_step(key)))
-                w.write(below._replace(refusal="unexpected property"))
+            w.line(f"{item} = {node.value}[{name}]")
+            below = w.child(node, "properties", key, value=item)
+            below = below.step(as_template(member_step(key)))
+            w.write(below._replace(refusal="unexpected property"))
         if key in required:
             with w.block("else:"):
                 w.fail(node.step(as_template(member_step(key))), "required")

@@ -27,14 +27,10 @@ from apisurface.values import equality_key, is_plain, path_text, plain_copy, sho
 
 # cell: enum
 def _enum(w: SchemaWriter, node: SchemaNode, values: list[Any]) -> None:
-    said, room = [], 160
-    for value in values:
-        said.append(shown(value))
-        room -= len(said[-1]) + 2
-        if room < 0 and len(said) < len(values):
-            said.append(f"… ({len(values)} in all)")
-            break
-    if values and all(type(value) is str for value in values):
+    said = [shown(value) for value in values[:20]]
+    if len(values) > 20:
+        said.append(f"… ({len(values)} in all)")
+    if values and {str}.issuperset(map(type, values)):
         known = w.bind(frozenset(values), "S")
         test = f"type({node.value}) is not str or {node.value} not in {known}"
     else:
@@ -97,7 +93,7 @@ def _branches(keyword: str) -> Keyword:
     def write(w: SchemaWriter, node: SchemaNode, schemas: list[Any]) -> None:
         enough = keyword == "anyOf" and not node.seen
         results, turn = [], w.fresh("t")
-        with w.block(f"for {turn} in ONCE:"):
+        with w.block(f"for {turn} in (0,):"):  # once, so that break leads to its end
             for index in range(len(schemas)):
                 errors, seen = w.branch(w.child(node, keyword, index))
                 results.append(errors)
@@ -150,7 +146,8 @@ def _none_fits(path: str, branches: Sequence[list[str]]) -> str:
     for errors in sorted(told, key=distance)[:3]:
         more = [f"{len(errors) - 4} more"] if len(errors) > 4 else []
         near.append("; ".join([*errors[:4], *more]))
-    more = [f"{len(told) - 3} more alternatives"] if len(told) > 3 else []
+    others = len(told) - 3
+    more = [f"{others} more alternative{'s' if others > 1 else ''}"] if others > 0 else []
     text = f"fits none of {len(told)} alternatives; nearest: {' | or: '.join([*near, *more])}"
     return own + (text if len(text) <= 800 else f"{text[:799]}…")
 
@@ -200,7 +197,6 @@ _HELPERS = {
     **KEYWORD_HELPERS,
     "equality_key": equality_key,
     "none_fits": _none_fits,
-    "ONCE": (0,),
 }
 
 
@@ -250,33 +246,11 @@ def _compiled(
                     return [fault(*found) for found in faults]
             start(instance, errors.append, {})
         except RecursionError:
-            return [fault(_deepest(instance), "nested deeper than can be checked")]
+            return [fault((), "nested deeper than can be checked on the stack that is left")]
         once = len(errors) < 2 or len(errors) == len(set(errors))
         return errors if once else list(dict.fromkeys(errors))
 
     return violations
-
-
-# cell: deepest
-def _deepest(value: Any) -> list[str | int]:
-    """Return the steps to the innermost container, following the last of each level."""
-    level: list[tuple[Any, Any]] = [((), value)]
-    for _ in range(600):
-        deeper = [
-            ((steps, key), item)
-            for steps, inner in level
-            for key, item in (inner.items() if isinstance(inner, dict) else enumerate(inner))
-            if isinstance(item, dict | list)
-        ]
-        if not deeper:
-            break
-        level = deeper[:5000]
-    steps: list[str | int] = []
-    trail = level[0][0]
-    while trail:
-        trail, key = trail
-        steps.append(key if isinstance(key, int) else str(key))
-    return steps[::-1]
 
 
 # cell: remembered

@@ -58,7 +58,7 @@ def equality_key(value: Any) -> Hashable:
         return ("object", frozenset(members))
     if kind is bool:
         return ("boolean", str(value))
-    if kind in (int, float) and not -(2**53) < value < 2**53:
+    if kind in (int, float) and abs(value) >= 2**53:
         return ("number", hex(int(value)))
     return cast(Hashable, value)
 
