@@ -612,3 +612,14 @@ def steps_of(provider: str, count: int) -> int:
         sys.settrace(before)
     assert len(found) == count
     return lines
+
+
+@pytest.mark.parametrize("wrong", [5, None, ["x"], {"a": 1}])
+def test_a_piece_of_arguments_that_is_no_text_is_refused_as_it_comes(wrong: Any) -> None:
+    item = {"type": "function_call", "id": "i", "call_id": "c", "name": "f"}
+    assembler = StreamAssembler("openai-responses")
+    assembler.feed({"type": "response.output_item.added", "output_index": 0, "item": item})
+    kind = "response.function_call_arguments.delta"
+    with pytest.raises(MalformedStream, match="text was expected") as caught:
+        assembler.feed({"type": kind, "output_index": 0, "delta": wrong})
+    assert [call.text for call in caught.value.received.calls] == [""]

@@ -82,7 +82,7 @@ class _Calls:
         elif index is None and ident:
             found = self._named.get((None, ident))
         elif index is None and self._ids:
-            if len(self._ids) > 1 or name:
+            if self._ids[1:] or name:
                 what = "a fragment without index and id that may belong to several calls"
                 raise MalformedStream(what, raw=item)
             found = 0
