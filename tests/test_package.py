@@ -112,15 +112,7 @@ def wheel(tmp_path_factory: Any) -> Path:
 def installed(wheel: Path, tmp_path_factory: Any) -> Path:
     """The wheel as pip installs it, alone in a folder."""
     folder: Path = tmp_path_factory.mktemp("installed")
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--no-deps",
-        "--no-index",
-        "--no-compile",
-    ]
+    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index"]
     command += ["--disable-pip-version-check", "--quiet", "--target", str(folder), str(wheel)]
     subprocess.run(command, check=True, capture_output=True)
     return folder

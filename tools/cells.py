@@ -111,7 +111,7 @@ def check_markdown(place: str, source: str) -> Iterator[Finding]:
             kind = re.match(r"\{(mermaid|figure|image)\}", token.info)
             wanted = ("alt", "caption", "name") if kind and kind[1] == "mermaid" else ("alt",)
             for option in wanted if kind else ():
-                if not re.search(rf"^:{option}:\s*\S", token.content, re.M):
+                if not re.search(rf"^:{option}:[ \t]*\S", token.content, re.M):
                     yield Finding(place, f"{token.info} without :{option}:", "add the option")
         for child in token.children or []:
             if child.type == "image" and not child.content:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import build, cells, exercises, notebooks, outputs, prose, save, standalone
+from tools import build, cells, notebooks, outputs, prose, save, standalone
 
 TEMPLATE = notebooks.ROOT / "tools/template.ipynb"
 TOC = """\
@@ -52,11 +52,7 @@ def test_cells_and_prose(root: Path) -> None:
     assert [*cells.check(root), *prose.check(root)] == []
 
 
-def test_exercises(root: Path) -> None:
-    assert exercises.check_notebook(chapter(root)) == []
-
-
-def test_outputs(root: Path) -> None:
+def test_outputs_and_exercises(root: Path) -> None:
     assert outputs.check_notebook(chapter(root)) == []
 
 
