@@ -93,6 +93,12 @@ def test_a_tool_needs_a_name(name):
         tool(name)
 
 
+@pytest.mark.parametrize("description", [None, 3, ["text"]])
+def test_a_description_is_text(description):
+    with pytest.raises(ValueError, match="a description is text"):
+        Tool("f", description, {}, print)
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
@@ -359,6 +365,12 @@ def test_no_id_is_none_and_never_empty(call_id):
     assert parse_tool_call({"name": "f", "arguments": {}}).id is None
 
 
+def test_what_is_said_twice_alike_or_not_at_all_is_no_contradiction():
+    twice = {"name": "f", "type": None, "id": "c1", "call_id": "c1", "arguments": "{}"}
+    assert parse_tool_call(twice) == ToolCall("f", {}, "c1")
+    assert parse_tool_call({**twice, "function": {"name": "f", "arguments": "{}"}}).name == "f"
+
+
 def test_the_key_is_the_programs_and_never_the_models():
     raw = {"name": "f", "arguments": {}, "idempotency_key": "k"}
     assert parse_tool_call(raw).idempotency_key is None
@@ -391,6 +403,10 @@ def test_the_arguments_are_a_copy():
         ({"name": "f", "input": {}}, "stand under 'input'"),
         ({"name": "f", "args": {}}, "stand under 'args'"),
         ({"function": {"name": "f", "parameters": {}}}, "stand under 'parameters'"),
+        ({"function": {"name": "f"}, "arguments": {"a": 1}}, "arguments also stand outside"),
+        ({"function": {"name": "f"}, "name": "g"}, "name also stand outside"),
+        ({"call_id": "c1", "name": "f", "arguments": {}}, "under 'id', not 'call_id'"),
+        ({"call_id": "c1", "id": "fc_1", "name": "f", "arguments": {}}, "not 'call_id'"),
     ],
 )
 def test_what_is_no_call_is_refused_with_the_raw_thing(raw, words):

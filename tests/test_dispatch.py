@@ -30,7 +30,7 @@ from apisurface.dispatch import (
     parse_tool_calls,
     run_with_repair,
 )
-from apisurface.idempotency import MemoryStore, SQLiteStore
+from apisurface.idempotency import Claim, MemoryStore, SQLiteStore
 from apisurface.parsing import MalformedJSON
 from apisurface.tools import assert_all_calls_answered
 from apisurface.transport import BoundaryError
@@ -208,6 +208,13 @@ def test_an_authorization_that_fails_refuses_and_tells_no_secrets():
 
     result = dispatch(shop.registry, shop.call(), authorize=broken)
     assert result.error.endswith("the check itself failed with PermissionError")
+    assert shop.seen == []
+
+
+def test_an_authorization_that_exits_refuses():
+    shop = Shop()
+    result = dispatch(shop.registry, shop.call(), authorize=lambda call: sys.exit(1))
+    assert result.error.endswith("the check itself failed with SystemExit")
     assert shop.seen == []
 
 
@@ -476,6 +483,17 @@ def test_a_store_that_fails_before_the_effect_prevents_it():
     assert result.error.endswith("its idempotency key could not be claimed (OSError)")
 
 
+@pytest.mark.parametrize(
+    "answer", [None, Claim("replay", ["rubbish"]), Claim("replay", {"x": 1})]
+)
+def test_a_store_that_answers_rubbish_prevents_the_effect(answer):
+    shop, store = Shop(), Broken(before=False)
+    store.claim = lambda *asked: answer
+    result = dispatch(shop.registry, shop.call(key="k"), store=store)
+    assert (shop.seen, result.ok, result.call_id) == ([], False, "c1")
+    assert "its idempotency key could not be claimed" in result.error
+
+
 def test_a_store_that_fails_after_the_effect_leaves_doubt():
     shop = Shop()
     result = dispatch(shop.registry, shop.call(key="k"), store=Broken(before=False))
@@ -584,6 +602,21 @@ def test_b133_calls_that_share_an_id_are_not_run():
     assert len(shop.seen) == 1
 
 
+def test_b133_an_unreadable_call_shares_its_id_too():
+    shop = Shop()
+    broken = {"id": "c1", "name": "issue_refund", "arguments": "{"}
+    results = dispatch_all(shop.registry, [broken, shop.call()])
+    assert [(r.ok, r.call_id) for r in results] == [(False, "c1")] * 2
+    assert shop.seen == []
+
+
+def test_one_call_alone_is_a_list_of_one():
+    shop = Shop()
+    text = json.dumps({"id": "c1", "name": "issue_refund", "arguments": GOOD})
+    for one in (text, shop.call(), json.loads(text)):
+        assert [(r.ok, r.call_id) for r in dispatch_all(shop.registry, one)] == [(True, "c1")]
+
+
 @pytest.mark.parametrize("call_id", [None, ""])
 def test_calls_without_ids_are_answered_in_their_place(call_id):
     shop = Shop()
@@ -592,7 +625,7 @@ def test_calls_without_ids_are_answered_in_their_place(call_id):
 
 
 def test_no_calls_no_results():
-    for nothing in ([], (), iter([]), {"role": "assistant", "content": "hi"}):
+    for nothing in (None, [], (), iter([]), {"role": "assistant", "content": "hi"}):
         assert dispatch_all(ToolRegistry(), nothing) == []
 
 
@@ -687,6 +720,16 @@ def test_a_policy_that_has_no_new_call_ends_early(policy):
         policy, shop.registry, shop.call(BAD), max_repairs=9, attempts=attempts
     )
     assert (result.errors, repairs, len(attempts)) == (ERRORS, 1, 1)
+
+
+def test_true_mended_to_one_is_a_new_call():
+    shop = Shop()
+    call, mended = (
+        shop.call({**GOOD, "amount_cents": True}),
+        shop.call(GOOD | {"amount_cents": 1}),
+    )
+    result, repairs = run_with_repair(lambda errors, call: mended, shop.registry, call)
+    assert (result.ok, repairs, shop.seen) == (True, 1, [mended.arguments])
 
 
 def test_a_policy_that_goes_in_a_circle_ends_early():

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,23 @@ def test_a_running_key_is_busy_after_the_timeout(store):
     store.claim("k", "f")
     assert store.claim("k", "f", 0) == Claim("busy")
     assert store.claim("k", "f", 0.05) == Claim("busy")
+
+
+@pytest.mark.parametrize("long", [1e300, float("inf"), threading.TIMEOUT_MAX])
+def test_a_timeout_may_be_as_long_as_one_likes(store, long):
+    store.claim("k", "f")
+    threading.Timer(0.05, store.finish, ("k", {"value": 1})).start()
+    assert store.claim("k", "f", long) == Claim("replay", {"value": 1})
+
+
+def test_a_file_locked_by_another_is_waited_for_no_longer_than_asked(tmp_path):
+    store = SQLiteStore(tmp_path / "book.db")
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            store.claim("k", "f", 0.05)
+        other.execute("ROLLBACK")
+    assert store.claim("k", "f", 0.05) == Claim("run")
 
 
 def test_nobody_knows_is_in_doubt_until_a_person_decides(store):

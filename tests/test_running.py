@@ -174,6 +174,25 @@ def test_a_long_message_is_cut():
     assert len(run_tool(raising(ValueError("x" * 10_000)), {}).error) < 350
 
 
+def test_of_a_very_long_message_only_the_beginning_is_read():
+    class Long(str):
+        def split(self, *separators):
+            raise AssertionError("all of it was read")
+
+    class Wordy(Exception):
+        def __str__(self):
+            return Long("word " * 1000)
+
+    assert run_tool(raising(Wordy()), {}).error.startswith("pay failed: Wordy: word ")
+
+
+@pytest.mark.parametrize("deadline", [1e300, float("inf")])
+def test_a_deadline_may_be_as_long_as_one_likes(deadline):
+    started = threading.Event()
+    slow = Tool("f", "", {}, lambda: started.wait(0.05))
+    assert run_tool(slow, {}, deadline=deadline) == ToolResult(True, False)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

@@ -61,6 +61,18 @@ def test_plain_types_and_defaults():
     }
 
 
+def test_a_default_may_be_of_any_kind():
+    class Colour(Enum):
+        RED = "red"
+
+    def paint(colour: Colour = Colour.RED, by: Decimal = Decimal(1)): ...
+
+    paint.__annotations__ = {"colour": Colour, "by": Decimal}
+    made = typed_function(paint)
+    assert made.parameters["properties"]["colour"]["default"] == "red"
+    assert made.complaints({}) == []
+
+
 def test_no_parameters():
     def now(): ...
 

@@ -313,6 +313,10 @@ REFUSED: dict[str, tuple[tuple, list[str]]] = {
             "name: None was not offered, only 'lookup_order'",
         ],
     ),
+    "a call of another type": (
+        proposes({**call(), "type": "custom"}),
+        ["name: None was not offered, only 'lookup_order'"],
+    ),
     "empty id": (proposes(call(id="")), ["id: a call without an id cannot be answered"]),
     "number id": (proposes(call(id=7)), ["id: a call without an id cannot be answered"]),
     "no object": (proposes(call("[]")), ["$: arguments must be an object, got array"]),
@@ -437,6 +441,17 @@ def test_a_first_request_that_fails_passes_as_it_is() -> None:
         run_tool_turn(lambda messages, tools: 1 / 0, ASKED, LOOKUP_TOOL, Handler())  # type: ignore[arg-type, return-value]
 
 
+@pytest.mark.parametrize(
+    ("reply", "got"),
+    [(None, "null"), ([], "array"), ({}, "dict"), ({"message": "hi"}, "dict")],
+)
+def test_a_reply_without_a_message_is_refused(reply: Any, got: str) -> None:
+    handler = Handler()
+    with pytest.raises(ProposalRefused, match=f"reply: expected one with a message, got {got}"):
+        run_tool_turn(lambda *a, **k: reply, ASKED, LOOKUP_TOOL, handler)
+    assert handler.seen == []
+
+
 def test_nobody_can_change_what_was_given_or_what_is_enforced() -> None:
     tool, messages = copy.deepcopy(LOOKUP_TOOL), copy.deepcopy(ASKED)
     replies = iter([proposes(call('{"order_id": "anything"}')), says("ok")])
@@ -455,7 +470,14 @@ def test_nobody_can_change_what_was_given_or_what_is_enforced() -> None:
 
 @pytest.mark.parametrize(
     "tool",
-    [{}, {"function": None}, {"function": {"name": "f"}}, {"name": "f", "parameters": {}}],
+    [
+        {},
+        {"function": None},
+        {"function": {"name": "f"}},
+        {"name": "f", "parameters": {}},
+        {"function": {"parameters": {}}},
+        {"function": {"name": "", "parameters": {}}},
+    ],
 )
 def test_a_tool_of_another_shape_is_refused_before_any_request(tool: dict) -> None:
     with pytest.raises(ValueError, match="like LOOKUP_TOOL"):

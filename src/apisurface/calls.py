@@ -38,10 +38,11 @@ class Tool:
     called as `func(**arguments)`. Whether the schema can be enforced is found out when the tool
     is registered.
 
-    Raises ValueError for a name that is not a non-empty string, parameters that are not JSON or
-    describe something that is no object, and for an `async` function: this package does not own
-    your event loop, and a coroutine nobody awaits does nothing. Wrap it in a function that
-    waits: `lambda **a: asyncio.run_coroutine_threadsafe(f(**a), loop).result()`.
+    Raises ValueError for a name that is not a non-empty string, a description that is no text,
+    parameters that are not JSON or describe something that is no object, and for an `async`
+    function: this package does not own your event loop, and a coroutine nobody awaits does
+    nothing. Wrap it in a function that waits:
+    `lambda **a: asyncio.run_coroutine_threadsafe(f(**a), loop).result()`.
     """
 
     name: str
@@ -58,6 +59,8 @@ class Tool:
     ) -> None:
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"a tool needs a name, got {name!r}")
+        if not isinstance(description, str):
+            raise ValueError(f"tool {name!r}: a description is text, got {description!r}")
         if not callable(func):
             raise ValueError(f"tool {name!r}: func is not callable: {func!r}")
         inner = (func, getattr(func, "func", None), getattr(func, "__call__", None))  # noqa: B004
@@ -247,16 +250,21 @@ def parse_tool_call(raw: object) -> ToolCall:
         raise MalformedCall(f"the call is not strict JSON: {error}", raw=raw) from None
     if not isinstance(call, dict):
         raise MalformedCall(f"a call is an object, got {type(call).__name__}", raw=raw)
-    if call.get("type", "function") != "function":
+    if (call.get("type") or "function") != "function":
         raise MalformedCall(f"a call of type {call['type']!r} is not a function's", raw=raw)
     inner = call.get("function", call)
     if not isinstance(inner, dict):
         raise MalformedCall("`function` must be an object with name and arguments", raw=raw)
+    beside = [part for part in ("name", "arguments") if part in call]
+    if inner is not call and any(call[part] != inner.get(part) for part in beside):
+        raise MalformedCall(f"{' and '.join(beside)} also stand outside `function`", raw=raw)
     name, call_id = inner.get("name"), call.get("id")
     if not isinstance(name, str) or not name.strip():
         raise MalformedCall(f"a call needs the name of a tool, got {name!r}", raw=raw)
     if not isinstance(call_id, str | None):
         raise MalformedCall(f"the id of a call is a string, got {call_id!r}", raw=raw)
+    if call.get("call_id") not in (None, call_id):
+        raise MalformedCall("the id of a call stands under 'id', not 'call_id'", raw=raw)
     elsewhere = sorted({"args", "input", "parameters"} & inner.keys())
     if "arguments" not in inner and elsewhere:
         why = f"the arguments of {name!r} stand under {elsewhere[0]!r}, not 'arguments'"

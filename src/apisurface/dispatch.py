@@ -74,7 +74,7 @@ def _refusal(authorize: Authorize, call: ToolCall) -> str | None:
     """Ask for authorization; whatever is not a clear yes is a no."""
     try:
         complaint = authorize(call)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return f"the check itself failed with {type(error).__name__}"
     if complaint is None:
         return None
@@ -133,11 +133,11 @@ def _once(
         )
     try:
         claim = store.claim(key, fingerprint(tool.name, arguments), deadline)
+        if claim.state == "replay" and claim.result is not None:
+            return ToolResult(**claim.result)
     except Exception as error:
         why = f"its idempotency key could not be claimed ({type(error).__name__})"
         return ToolResult.failure(f"{tool.name} did not run: {why}")
-    if claim.state == "replay" and claim.result is not None:
-        return ToolResult(**claim.result)
     if claim.state == "mismatch":
         why = "its idempotency key belongs to a call with other arguments"
         return ToolResult.failure(f"{tool.name} did not run: {why}")
@@ -241,13 +241,12 @@ def run_with_repair(
             return result, len(tried) - 1
         try:
             fixed = fixer_policy(list(result.errors), copy.deepcopy(call))
+            call = replace(fixed, id=call.id, idempotency_key=call.idempotency_key)
+            again = repr(call) in map(repr, tried)  # true and 1 are equal and not the same
         except Exception as error:
             logging.getLogger("apisurface").info("the fixer failed", exc_info=error)
             return result, len(tried)
-        if not isinstance(fixed, ToolCall):
-            return result, len(tried)
-        call = replace(fixed, id=call.id, idempotency_key=call.idempotency_key)
-        if call in tried:
+        if again:
             return result, len(tried)
 
 
@@ -309,7 +308,7 @@ def coerce_output(text: str, schema: Any) -> Any:
 def _proposals(calls: Iterable[Any]) -> list[Any]:
     """Return the calls one by one; those of a message are read here if all can be."""
     if not isinstance(calls, dict):
-        return list(calls)
+        return [calls] if isinstance(calls, str | ToolCall) else list(calls or ())
     try:
         return list(parse_tool_calls(calls))
     except ToolCallError:
@@ -335,7 +334,7 @@ def dispatch_all(
     answers could not be told apart.
     """
     wanted = [_read(call) for call in _proposals(calls)]
-    count = Counter(call.id for call in wanted if isinstance(call, ToolCall))
+    count = Counter(c.id if isinstance(c, ToolCall) else c.call_id for c in wanted)
 
     def answer(call: ToolCall | ToolResult) -> ToolResult:
         if isinstance(call, ToolResult):

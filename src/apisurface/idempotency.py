@@ -79,7 +79,8 @@ class MemoryStore:
                 return Claim("run")
             if self._entries[key][0] != fingerprint:
                 return Claim("mismatch")
-            self._change.wait_for(lambda: self._state(key) != "running", timeout)
+            longest = None if timeout is None else min(timeout, threading.TIMEOUT_MAX)
+            self._change.wait_for(lambda: self._state(key) != "running", longest)
             if self._state(key) == "running":
                 return Claim("busy")
             if self._state(key) == "done":
@@ -149,7 +150,8 @@ class SQLiteStore:
         until = None if timeout is None else time.monotonic() + timeout
         gone = False
         while True:
-            with self._open() as db:
+            patience = 30 if until is None else min(30, max(0, until - time.monotonic()))
+            with self._open(patience) as db:
                 db.execute("BEGIN IMMEDIATE")
                 look = "SELECT fingerprint, owner, state, result FROM calls WHERE key = ?"
                 found = db.execute(look, (key,)).fetchone()
@@ -192,9 +194,9 @@ class SQLiteStore:
             self._owner = ""
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _open(self, patience: float = 30) -> Iterator[sqlite3.Connection]:
         """Open the database for one operation: connections do not pass between threads."""
-        with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as db:
+        with closing(sqlite3.connect(self.path, timeout=patience, isolation_level=None)) as db:
             yield db
 
     def _me(self) -> str:

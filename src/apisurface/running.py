@@ -73,7 +73,7 @@ def _reason(error: BaseException) -> str:
     """Say what an exception says: its type, one line of text, nothing that looks secret."""
     name = type(error).__name__
     try:
-        text = " ".join(str(error).split())
+        text = " ".join(str(error)[:4000].split())  # what is cut off is never shown
     except Exception:  # an exception that cannot say what it is
         text = ""
     text = _SECRET.sub(r"\g<keep>***", text).encode("utf-8", "backslashreplace").decode()
@@ -152,7 +152,7 @@ def run_tool(
     if not deadline > 0:
         return ToolResult.failure(f"{tool.name} did not run: no time was left")
     future = in_thread(work)
-    wait([future], deadline)
+    wait([future], min(deadline, threading.TIMEOUT_MAX))
     if future.done():
         return future.result()
     why = (

@@ -155,18 +155,20 @@ class AnswerMissing(ToolCallError):
 # cell: one-call
 def _one_call(reply: dict[str, Any], name: str) -> tuple[dict[str, Any], list[str]]:
     """Return the only call in a reply and what is wrong with the form of the reply."""
-    finish, message = reply.get("finish_reason"), reply.get("message") or {}
-    if finish not in ("tool_calls", "stop"):
+    message = reply.get("message") if isinstance(reply, dict) else None
+    if not isinstance(message, dict):
+        return {}, [f"reply: expected one with a message, got {_kind(reply)}"]
+    if (finish := reply.get("finish_reason")) not in ("tool_calls", "stop"):
         return {}, [f"finish: expected tool_calls or stop, got {finish}"]
     calls = message.get("tool_calls") or []
-    if not isinstance(calls, list) or len(calls) != 1 or not isinstance(calls[0], dict):
-        got = str(len(calls)) if isinstance(calls, list) else _kind(calls)
+    got = len(calls) if isinstance(calls, list) else _kind(calls)
+    if got != 1 or not isinstance(call := calls[0], dict):
         return {}, [f"tool_calls: expected exactly one call, got {got}"]
-    [call] = calls
     function, errors = call.get("function"), []
     if not isinstance(call.get("id"), str) or not call["id"]:
         errors.append("id: a call without an id cannot be answered")
-    called = function.get("name") if isinstance(function, dict) else None
+    plain = (call.get("type") or "function") == "function"
+    called = function.get("name") if plain and isinstance(function, dict) else None
     if called != name:
         errors.append(f"name: {called!r} was not offered, only {name!r}")
     return call, errors
@@ -208,25 +210,24 @@ def run_tool_turn(
 ) -> dict[str, Any]:
     """Offer one tool, act on one proposal for it, hand the result back, return the answer.
 
-    Two calls `invoke(transcript, tools=[tool])` that answer like `chat`; bind the rest with
-    `functools.partial`. The proposal is parsed, validated against the schema that was sent and,
-    when `authorize(name, arguments)` is given, authorized: it returns None or a complaint. Then
-    `handler(**arguments)` runs, once. The assistant turn goes back unabridged, the result under
-    its id (see `encode_result`; one that JSON cannot hold is reported to the model as an error,
-    since the tool has run). Messages and tool are never changed.
+    Two calls `invoke(transcript, tools=[tool])` that answer like `chat`. The proposal is read,
+    validated against the schema that was sent and authorized: `authorize(name, arguments)` is
+    None or a complaint. Then the handler runs once. The assistant turn goes back unabridged,
+    the result under its id, or an error if it is not JSON. Messages and tool never change.
 
     Raises `ProposalRefused`, with all errors, when nothing has run: a finish that is neither
     `tool_calls` nor `stop`, any number of calls but one (so a plain answer too), a tool that
-    was not offered, bad arguments, a refusal to authorize. Raises `AnswerMissing` when the tool
-    has run: the second request fails, or its reply does not end with `stop` or proposes again.
-    Both are ValueErrors. A schema that cannot be enforced is a ValueError before any request.
-    What the first `invoke`, `authorize` and `handler` raise passes through.
+    was not offered, bad arguments, a refusal; `AnswerMissing` when the tool has run and the
+    second request fails, or its reply does not end with `stop` or proposes again. A schema that
+    cannot be enforced is refused before any request. All are ValueErrors. What the first
+    `invoke`, `authorize` and `handler` raise passes through.
     """
-    function = tool.get("function")
-    if not isinstance(function, dict) or not isinstance(function.get("parameters"), dict):
+    offered = copy.deepcopy(dict(tool))
+    function = offered["function"] if isinstance(offered.get("function"), dict) else {}
+    name, parameters = function.get("name"), function.get("parameters")
+    if not (isinstance(name, str) and name and isinstance(parameters, dict)):
         raise ValueError("tool needs a function with a name and parameters, like LOOKUP_TOOL")
-    offered, name = copy.deepcopy(dict(tool)), str(function.get("name"))
-    violations = compile_validator(offered["function"]["parameters"])
+    violations = compile_validator(parameters)
     transcript = [copy.deepcopy(dict(message)) for message in messages]
     reply = invoke(copy.deepcopy(transcript), tools=[copy.deepcopy(offered)])
     call_id, arguments = _proposed(reply, name, violations, authorize)
@@ -324,9 +325,8 @@ def mend_history(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     Arguments become the text of one JSON object: `{}` where they are broken, with what was
     written quoted in the call's result. A call without a name is named `unnamed`, without an id
     gets one, with an id that stood there before gets a new one together with its result; a call
-    that was never answered is answered "not executed". Turns without calls, and calls that are
-    fine, come back equal. Calls and results stay paired: none is dropped. Raises
-    `CallsNotAnswered`, a ValueError, for a result that the turn before it did not ask for.
+    that was never answered is answered "not executed". Everything else comes back equal.
+    Raises `CallsNotAnswered`, a ValueError, for a result that the turn before did not ask for.
     """
     turns = deque(copy.deepcopy(dict(message)) for message in messages)
     mended: list[dict[str, Any]] = []
