@@ -83,10 +83,6 @@ MAX_NESTING = 500  # containers in containers; half of what Python's own stack c
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
-# cell: string-type
-_STRING = frozenset({str})
-
-
 # cell: is-plain-function
 def is_plain(value: Any) -> bool:
     """Say whether a value is JSON in exactly Python's own types, not nested too deep.
@@ -103,9 +99,11 @@ def is_plain(value: Any) -> bool:
         for inner in level:
             kind = type(inner)
             if kind is dict:
-                if not _STRING.issuperset(map(type, inner)):
-                    return False
-                deeper += [item for item in inner.values() if type(item) not in _SCALARS]
+                for key, item in inner.items():
+                    if type(key) is not str:
+                        return False
+                    if type(item) not in _SCALARS:
+                        deeper.append(item)
             elif kind is list:
                 deeper += [item for item in inner if type(item) not in _SCALARS]
             elif kind is float:
