@@ -10,7 +10,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .PHONY: help book test format test-pages test-judges test-live notebook serve save run record bench
 .PHONY: fuzz mutants verdicts
-.PHONY: lab lock picture clean
+.PHONY: where lab lock picture clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -72,9 +72,9 @@ test: .venv/.stamp  ## Lint, types, gates, nbval, unit and property tests, stric
 	$(STEP) 8/13 nbval book src -- $(PY) -m tools.nbval
 	$(STEP) 9/13 outputs book src -- $(PY) -m tools.outputs
 	$(STEP) 10/13 standalone book src README.md LICENSE -- $(PY) -m tools.standalone
-	$(STEP) 11/13 tests . -- $(PY) -m pytest $(UNIT) -q -n 2
+	$(STEP) 11/13 tests . -- $(PY) -m pytest $(UNIT) -q -n 2 --dist worksteal
 	$(STEP) 12/13 canaries tests/tools tests/conftest.py book/_ext book/_config.yml \
-	  -- $(PY) -m pytest $(CANARY) -q -n 2
+	  -- $(PY) -m pytest $(CANARY) -q -n 2 --dist worksteal
 	$(STEP) 13/13 build book src -- $(PY) -m tools.build --strict
 	@echo "==> all passed"
 
@@ -85,7 +85,7 @@ format: .venv/.stamp  ## Format the Python files and the notebooks' code cells
 
 test-pages: .venv/.stamp-pages  ## The built pages in Chromium, network blocked
 	@$(PY) -m tools.build
-	$(BIN)/pytest tests/pages
+	$(BIN)/pytest tests/pages -n 2 --dist loadgroup
 
 test-judges: .venv/.stamp-judges  ## Outside judges: suites, recorded traffic, official clients
 	$(PY) -m tools.archives
@@ -121,4 +121,4 @@ picture: .venv/.stamp-pages  ## Take the picture of a page that the README shows
 	@$(PY) -m tools.picture
 
 clean:  ## Remove what was built; keep .venv
-	rm -rf book/_build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf book/_build dist .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

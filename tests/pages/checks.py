@@ -99,6 +99,12 @@ OVERFLOW = """() => {
     }
     return complaints.slice(0, 5);
 }"""
+HIDDEN_CODE = """() => {
+    const blocks = [...document.querySelectorAll('article .cell_input pre')];
+    return blocks.filter(block => !block.closest('details, .sd-tab-content')
+        && !(block.checkVisibility() && block.getBoundingClientRect().height)
+    ).map(block => block.textContent.slice(0, 80));
+}"""
 UNFOLD = """() => {
     for (const details of document.querySelectorAll('details')) details.open = true;
     const style = document.createElement('style');
@@ -107,11 +113,15 @@ UNFOLD = """() => {
         + '* { animation: none !important; transition: none !important }';
     document.head.append(style);
 }"""
-# Thousands of words share a few looks: one of each is enough, and what holds no such one is
-# taken off the page, which makes axe-core a hundred times faster.
+# Thousands of words share a few looks: one of each is enough. What holds no such one leaves its
+# empty shell and comes back later, so that axe-core has a hundred elements to walk, not 5,000.
 ONE_OF_EACH_LOOK = """() => {
     const seen = new Set(), kept = new Set();
+    const keep = element => {
+        for (; element && !kept.has(element); element = element.parentElement) kept.add(element);
+    };
     const all = [...document.body.querySelectorAll('*')];
+    document.querySelectorAll('style, link, script').forEach(keep);
     for (const element of all) {
         if (![...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())) continue;
         const {color, fontSize, fontWeight} = getComputedStyle(element);
@@ -123,13 +133,19 @@ ONE_OF_EACH_LOOK = """() => {
         const key = [...look].join();
         if (seen.has(key) || !element.checkVisibility()) continue;
         seen.add(key);
-        for (let keep = element; keep; keep = keep.parentElement) kept.add(keep);
+        keep(element);
     }
-    for (const element of all) element.toggleAttribute('data-same-look', !kept.has(element));
+    window.away = all.filter(element => !kept.has(element) && kept.has(element.parentElement)).map(
+        element => {
+            const shell = element.cloneNode(false);
+            shell.setAttribute('data-same-look', '');
+            element.replaceWith(shell);
+            return [shell, element];
+        });
 }"""
 ALL_LOOKS = """() => {
-    for (const element of document.querySelectorAll('[data-same-look]'))
-        element.removeAttribute('data-same-look');
+    for (const [shell, element] of window.away ?? []) shell.replaceWith(element);
+    window.away = [];
 }"""
 AXE = """async (options) => {
     const found = await axe.run(document, {...options, preload: false, resultTypes: ['violations']});
@@ -161,25 +177,25 @@ REST = {rule: {"enabled": False} for rule in CONTRAST["values"]}
 
 
 @lru_cache
-def anchors(path: Path) -> frozenset[str]:
-    """Return every id of a page."""
+def links_and_places(path: Path) -> tuple[list[str], frozenset[str]]:
+    """Return where the links of a page lead, and every id that it has."""
     soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-    return frozenset(str(tag["id"]) for tag in soup.find_all(id=True))
+    links = [str(tag["href"]) for tag in soup.find_all("a", href=True)]
+    return links, frozenset(str(tag["id"]) for tag in soup.find_all(id=True))
 
 
 def dead_links(path: Path) -> list[str]:
     """Return the links that lead nowhere within the book."""
-    soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
     complaints = []
-    for tag in soup.find_all("a", href=True):
-        parts = urlsplit(str(tag["href"]))
+    for link in links_and_places(path)[0]:
+        parts = urlsplit(link)
         if parts.scheme or parts.netloc:
             continue
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
         if not target.is_file():
-            complaints.append(f"no such file: {tag['href']}")
-        elif parts.fragment and unquote(parts.fragment) not in anchors(target):
-            complaints.append(f"no such place: {tag['href']}")
+            complaints.append(f"no such file: {link}")
+        elif parts.fragment and unquote(parts.fragment) not in links_and_places(target)[1]:
+            complaints.append(f"no such place: {link}")
     return complaints
 
 

@@ -16,11 +16,20 @@ SITE = Path(__file__).resolve().parents[2] / "book/_build/html"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that asks for `page_path` on every page of the built book."""
+    """Run a test that asks for `page_path` on every page of the built book.
+
+    All tests of a page share one visit, so one of pytest's processes has to run them all.
+    """
     if "page_path" in metafunc.fixturenames:
         # index.html only leads on: it has a test of its own.
         pages = [page for page in sorted(SITE.glob("*.html")) if page.stem != "index"]
-        metafunc.parametrize("page_path", pages, ids=[page.stem for page in pages])
+        metafunc.parametrize(
+            "page_path",
+            [
+                pytest.param(page, id=page.stem, marks=pytest.mark.xdist_group(page.stem))
+                for page in pages
+            ],
+        )
 
 
 @pytest.fixture(scope="session")

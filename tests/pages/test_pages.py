@@ -30,9 +30,7 @@ def test_without_javascript_the_page_can_be_read(page_path, browser):
         assert page.locator(":is(article, .bd-search-container) h1").first.is_visible()
         if page_path.stem == "search":
             assert page.locator("noscript .admonition").is_visible()
-        for block in page.locator("article .cell_input pre").all():
-            hidden = block.evaluate("e => Boolean(e.closest('details, .sd-tab-content'))")
-            assert hidden or block.is_visible()
+        assert page.evaluate(checks.HIDDEN_CODE) == []
         assert page.evaluate(checks.DRAWN) == []
 
 

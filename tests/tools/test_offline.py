@@ -1,15 +1,16 @@
 """The network is refused to this process and to every kernel; loopback stays open."""
 
 import asyncio
-import os
 import socket
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from tests.tools import small_book
 from tools import run
-from tools.offline.sitecustomize import RULE, NetworkRefused, is_local
+from tools.offline.sitecustomize import PROXIES, RULE, NetworkRefused, is_local
 
 
 @pytest.mark.parametrize("host", ["example.com", "192.0.2.1", "2001:db8::1", b"10.0.0.1"])
@@ -39,7 +40,11 @@ def test_a_handler_for_ordinary_errors_does_not_hide_it():
 
 
 def test_no_proxy_carries_a_request_out():
-    assert not [name for name in os.environ if name.lower().endswith("s_proxy")]
+    names = [name for lower in PROXIES for name in (lower, lower.upper())]
+    script = f"import os; print([name for name in {names} if name in os.environ])"
+    environment = run.environment() | dict.fromkeys(names, "http://127.0.0.1:9")
+    command = [sys.executable, "-c", script]
+    assert subprocess.check_output(command, env=environment, text=True) == "[]\n"
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.8.8", "::1", "", None])

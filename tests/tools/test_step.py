@@ -44,9 +44,28 @@ def test_a_removed_file_is_a_change(project):
     assert runs() == (0, True)
 
 
+def test_a_renamed_file_is_a_change(project):
+    assert runs() == (0, True)
+    (project / "book/a.md").rename(project / "book/b.md")
+    assert runs() == (0, True)
+
+
+def test_a_step_that_changes_what_it_looks_at_has_not_passed_on_that(project):
+    command = [sys.executable, "-c", "open('book/a.md', 'a').write('more')"]
+    for length in (5, 9):
+        assert step.main(["1/1", "name", "book", "--", *command]) == 0
+        assert len((project / "book/a.md").read_text()) == length
+
+
 def test_a_failure_is_passed_on_and_not_remembered(project):
     assert runs(code=3) == (3, True)
     assert runs(code=3) == (3, True)
     assert runs() == (0, True)
     assert runs(code=3) == (3, True)
     assert runs() == (0, True)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["1/1", "name", "book"], ["1/1", "--"]])
+def test_a_call_without_a_command_says_how_it_is_made(arguments, capsys):
+    assert step.main(arguments) == 2
+    assert "NAME PATH … -- COMMAND" in capsys.readouterr().err
