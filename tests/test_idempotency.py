@@ -37,6 +37,11 @@ def test_a_new_key_runs_and_a_finished_one_replays(store):
     assert store.claim("k", "f") == Claim("replay", {"value": [1, None, "é"]})
 
 
+def test_a_claim_is_an_answer_that_does_not_change():
+    with pytest.raises(AttributeError):
+        Claim("busy").state = "run"  # type: ignore[misc]
+
+
 def test_the_replayed_result_is_a_copy(store):
     store.claim("k", "f")
     result = {"value": [1]}

@@ -59,7 +59,7 @@ def dispatch(
     `registry.get(name)` is the tool or None, `registry.names()` all names. The tool is called
     as `tool.func(**arguments)`, with a copy of the arguments, and only when nothing before it
     failed: its name is known exactly, `validate` finds nothing, `authorize(call)`, if given,
-    returns None and no complaint.
+    returns None and no complaint; a check that fails has not said yes.
 
     Success is `ToolResult(ok=True, value=…)`, whatever the value is. Failure is
     `ToolResult(ok=False, error=…, errors=[…])`: `error` one sentence that a model can act on,

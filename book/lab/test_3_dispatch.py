@@ -143,6 +143,18 @@ def test_a_refusal_keeps_the_tool_untouched(engine):
     assert result.call_id == "c1", "lost ids: a refusal is an answer too"
 
 
+def test_a_check_that_fails_is_a_refusal(engine):
+    def broken(call):
+        raise ConnectionError("the limits cannot be read")
+
+    registry, ledger = shop()
+    result = answer(engine, registry, good(id="c1"), authorize=broken)
+    assert (result.ok, ledger) == (False, []), (
+        "a failing check lets it run: nobody said yes. Whatever is not a clear yes is a no. "
+        f"Got {result}, and the ledger holds {ledger}"
+    )
+
+
 def test_authorize_sees_only_valid_calls(engine):
     asked = []
     registry, _ = shop()

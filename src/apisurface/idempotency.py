@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import sqlite3
 import threading
@@ -147,11 +148,10 @@ class SQLiteStore:
 
     def claim(self, key: str, fingerprint: str, timeout: float | None = None) -> Claim:
         """Ask to act under a key; wait while another one acts, at most `timeout` seconds."""
-        until = None if timeout is None else time.monotonic() + timeout
+        until = math.inf if timeout is None else time.monotonic() + timeout
         gone = False
         while True:
-            patience = 30 if until is None else min(30, max(0, until - time.monotonic()))
-            with self._open(patience) as db:
+            with self._open(until) as db:
                 db.execute("BEGIN IMMEDIATE")
                 look = "SELECT fingerprint, owner, state, result FROM calls WHERE key = ?"
                 found = db.execute(look, (key,)).fetchone()
@@ -171,7 +171,7 @@ class SQLiteStore:
                 return Claim("in_doubt")
             gone = not self._lives(owner)  # then look once more: it may have finished just now
             if not gone:
-                if until is not None and time.monotonic() >= until:
+                if time.monotonic() >= until:
                     return Claim("busy")
                 time.sleep(0.02)
 
@@ -194,8 +194,9 @@ class SQLiteStore:
             self._owner = ""
 
     @contextmanager
-    def _open(self, patience: float = 30) -> Iterator[sqlite3.Connection]:
+    def _open(self, until: float = math.inf) -> Iterator[sqlite3.Connection]:
         """Open the database for one operation: connections do not pass between threads."""
+        patience = min(30.0, max(0.0, until - time.monotonic()))  # seconds for others' locks
         with closing(sqlite3.connect(self.path, timeout=patience, isolation_level=None)) as db:
             yield db
 
