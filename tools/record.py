@@ -19,6 +19,7 @@ from typing import Any
 from tools.distributions import distributions
 from tools.exchanges import EXCHANGES, perform
 from tools.model_server import ROOT, MissingExtra, ModelServer, ServerFailed, model_server
+from tools.modes import modes
 from tools.notebooks import write_text
 from tools.tape import essence
 from tools.tax import tax
@@ -35,7 +36,9 @@ def jobs(*, tool_template: bool) -> list[Job]:
         for exchange in EXCHANGES
         if exchange.tool_template == tool_template
     ]
-    return found if tool_template else [*found, ("distributions", distributions), ("tax", tax)]
+    if tool_template:
+        return [*found, ("modes", modes)]
+    return [*found, ("distributions", distributions), ("tax", tax)]
 
 
 def keep(path: Path, recording: dict[str, Any]) -> str:
