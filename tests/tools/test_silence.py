@@ -53,6 +53,7 @@ def test_scripts_that_do_not(line):
         "@pytest.mark.xfail(reason='later', strict=False)\ndef test_x(): ...",
         "@pytest.mark.flaky\ndef test_x(): ...",
         "pytest.skip()",
+        "pytest.xfail()",
         "x = pytest.importorskip('x')",
     ],
 )
@@ -72,6 +73,14 @@ def test_python_that_swallows_or_skips(text):
 )
 def test_python_that_does_not(text):
     assert not list(silence.check_python("x.py", text))
+
+
+def test_every_folder_with_tests_or_tools_is_looked_through(tmp_path):
+    for folder in ("tools", "tests", "book", "book/_build"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.py").write_text("pytest.skip()")
+    found = [finding.where for finding in silence.check(tmp_path)]
+    assert found == ["tools/x.py:1", "tests/x.py:1", "book/x.py:1"]
 
 
 SKIPS = """
