@@ -105,6 +105,7 @@ CONTRACT = {
         "parse_tool_call": None,
         "parse_tool_calls": None,
         "MemoryStore": None,
+        "SQLiteStore": None,
         "InvalidOutput": None,
     },
     "sse": {

@@ -174,6 +174,17 @@ def test_a_long_message_is_cut():
     assert len(run_tool(raising(ValueError("x" * 10_000)), {}).error) < 350
 
 
+@pytest.mark.parametrize(("length", "end"), [(300, "x"), (301, "…")])
+def test_a_message_is_cut_at_300_characters_and_says_so(length, end):
+    told = run_tool(raising(ValueError("x" * length)), {}).error
+    assert told == f"pay failed: ValueError: {'x' * 300}{end.strip('x')}"
+
+
+def test_a_deadline_is_named():
+    with pytest.raises(TypeError, match="positional"):
+        run_tool(raising(ValueError()), {}, 5)  # type: ignore[misc]
+
+
 def test_of_a_very_long_message_only_the_beginning_is_read():
     class Long(str):
         def split(self, *separators):

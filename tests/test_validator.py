@@ -293,6 +293,17 @@ def test_the_values_of_an_enum_are_told_up_to_twenty():
     ]
 
 
+def test_every_branch_that_fits_says_what_it_has_seen():
+    known = [{"properties": {name: {"type": "null"}}} for name in "ab"]
+    schema = {"anyOf": known, "unevaluatedProperties": False}
+    assert validate({"a": None, "b": None}, schema) == []
+    assert validate({"a": None, "b": 1}, schema) == ["$.b: unexpected property"]
+    assert validate({"a": None, "c": 1}, schema) == ["$.c: unexpected property"]
+    one = {"oneOf": [known[0], {**known[1], "required": ["b"]}], "unevaluatedProperties": False}
+    assert validate({"a": None}, one) == []
+    assert validate({"a": 1, "b": None}, one) == ["$.a: unexpected property"]
+
+
 def test_paths_within_branches_survive_references():
     schema = {
         "$defs": {"p": {"anyOf": [CARD, IBAN]}},

@@ -30,6 +30,7 @@ from typing import Any, TypeAlias
 
 from apisurface.calls import Tool, ToolCall, ToolRegistry, parse_tool_call, parse_tool_calls
 from apisurface.idempotency import MemoryStore, Store, fingerprint
+from apisurface.idempotency import SQLiteStore as SQLiteStore
 from apisurface.objects import parse_object
 from apisurface.parsing import (
     MAX_CHARS,

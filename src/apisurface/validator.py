@@ -89,9 +89,9 @@ def _not(w: SchemaWriter, node: SchemaNode, schema: Any) -> None:
 
 
 # cell: branches
-def _branches(keyword: str) -> Keyword:
+def _branches(keyword: str, *, several: bool) -> Keyword:
     def write(w: SchemaWriter, node: SchemaNode, schemas: list[Any]) -> None:
-        enough = keyword == "anyOf" and not node.seen
+        enough = several and not node.seen
         results, turn = [], w.fresh("t")
         with w.block(f"for {turn} in (0,):"):  # once, so that break leads to its end
             for index in range(len(schemas)):
@@ -105,7 +105,7 @@ def _branches(keyword: str) -> Keyword:
             found = w.fresh("a")
             w.line(f"{found} = ({', '.join(results)},)")
             if not enough:
-                right = "[] in {0}" if keyword == "anyOf" else "{0}.count([]) == 1"
+                right = "[] in {0}" if several else "{0}.count([]) == 1"
                 with w.block(f"if {right.format(found)}:"):
                     w.line("break")
             w.line(f"{node.out}(none_fits({w.text(node.path, node.args)}, {found}))")
@@ -133,8 +133,8 @@ def _none_fits(path: str, branches: Sequence[list[str]]) -> str:
         return f"{path}: fits alternatives {' and '.join(fits)}, expected exactly one"
     own = f"{path}: "
     told = [[error.removeprefix(own) for error in errors] for errors in branches]
-    types = [_WRONG_TYPE.fullmatch(errors[0]) for errors in told if len(errors) == 1]
-    if len(types) == len(told) and all(types):
+    types = [_WRONG_TYPE.fullmatch("; ".join(errors)) for errors in told]
+    if all(types):
         names = dict.fromkeys(n for found in types if found for n in found[1].split(" or "))
         return f"{own}expected {' or '.join(names)}, {told[0][0].rpartition(', ')[2]}"
 
@@ -182,8 +182,8 @@ _OTHERS: Mapping[str, Keyword] = {
     "$ref": _reference("$ref"),
     "$dynamicRef": _reference("$dynamicRef"),
     "allOf": _all_of,
-    "anyOf": _branches("anyOf"),
-    "oneOf": _branches("oneOf"),
+    "anyOf": _branches("anyOf", several=True),
+    "oneOf": _branches("oneOf", several=False),
     "not": _not,
     "if": _if,
     "dependentSchemas": _dependent_schemas,
@@ -255,8 +255,8 @@ def _compiled(
 
 # cell: remembered
 @lru_cache(maxsize=128)
-def _remembered(content: bytes, path: str) -> Callable[[Any], list[str]]:
-    return _compiled(marshal.loads(content), {}, path)
+def _remembered(content: bytes) -> Callable[[Any], list[str]]:
+    return _compiled(marshal.loads(content), {}, SAME_VALUE)
 
 
 # cell: validate
@@ -269,12 +269,10 @@ def validate(instance: Any, schema: Any, path: str = "$") -> list[str]:
     Raises `UnsupportedSchema` for a schema that is malformed, leaves its document or cannot be
     enforced. Source: JSON Schema, Draft 2020-12.
     """
-    start = path if path == "$" else SAME_VALUE  # any other is put in afterwards
     try:
-        violations = _remembered(marshal.dumps(schema, 2), start)
+        violations = _remembered(marshal.dumps(schema, 2))
     except ValueError as error:
         if isinstance(error, UnsupportedSchema):
             raise
-        violations = _compiled(schema, {}, start)
-    errors = violations(instance)
-    return errors if path == "$" else [error.replace(SAME_VALUE, path) for error in errors]
+        violations = _compiled(schema, {}, SAME_VALUE)
+    return [error.replace(SAME_VALUE, path) for error in violations(instance)]
