@@ -396,3 +396,9 @@ def test_a_gemini_reason_that_chat_has_no_word_for_stays_and_stops(word: str) ->
     assert got["finish_reason"] == word
     with pytest.raises(NotActionable, match=word):
         actionable_calls(got)
+
+
+def test_anthropic_calls_are_numbered_from_nought_as_they_open() -> None:
+    reader = AnthropicReader()
+    opened = [reader.read(block(at, use({}, f"t{at}"))[0]) for at in (3, 5, 4)]
+    assert [(delta.call, delta.data) for [delta] in opened] == [(0, 3), (1, 5), (2, 4)]

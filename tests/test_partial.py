@@ -151,3 +151,8 @@ def test_a_view_cannot_be_made_into_a_call() -> None:
             thing.arguments = {}
         with pytest.raises(AttributeError):
             object.__setattr__(thing, "arguments", {})
+
+
+def test_a_view_is_as_deep_as_arguments_may_be() -> None:
+    assert partial_json("[" * 100) is not None
+    assert partial_json("[" * 101) is None

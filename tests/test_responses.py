@@ -236,3 +236,15 @@ def test_how_a_response_ends(end: dict[str, Any], finish: str) -> None:
     assert got["message"]["native"]["status"] == end["status"]
     with pytest.raises(NotActionable):
         actionable_calls(got)
+
+
+def test_reasoning_that_streamed_is_not_said_again_with_its_item() -> None:
+    summary = [{"type": "summary_text", "text": "hm"}]
+    item = {"type": "reasoning", "id": "rs", "summary": summary}
+    events = [
+        {"type": "response.reasoning_summary_text.delta", "output_index": 0, "delta": "hm"},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": {"status": "completed", "output": [item]}},
+    ]
+    got = assemble_chat_stream(events, provider="openai-responses")
+    assert got["message"]["reasoning"] == "hm"
