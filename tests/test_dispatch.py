@@ -32,6 +32,7 @@ from apisurface.dispatch import (
 )
 from apisurface.idempotency import Claim, MemoryStore, SQLiteStore
 from apisurface.parsing import MalformedJSON
+from apisurface.partial import PartialCall
 from apisurface.tools import assert_all_calls_answered
 from apisurface.transport import BoundaryError
 from apisurface.validator import UnsupportedSchema, validate
@@ -117,7 +118,11 @@ def test_b136_an_unknown_tool_is_answered_with_the_nearest_names():
 
 def test_b136_a_name_of_any_length_and_many_tools_stay_bounded():
     registry = ToolRegistry([Tool(f"tool_{n}", "", ANY, print) for n in range(200)])
-    assert len(dispatch(registry, ToolCall("x" * 1_000_000, {})).error) < 1_000
+    said = dispatch(registry, ToolCall("x" * 1_000_000, {})).error
+    assert len(said) < 1_000
+    assert said.endswith("tool_48, tool_49, …")
+    fifty = ToolRegistry([Tool(f"tool_{n}", "", ANY, print) for n in range(50)])
+    assert dispatch(fifty, ToolCall("x", {})).error.endswith("tool_48, tool_49")
 
 
 @pytest.mark.parametrize("name", [None, 3, ["x"], {}, ""])
@@ -677,6 +682,21 @@ def test_a_good_first_call_is_never_repaired():
     )
 
 
+def test_a_raw_call_is_repaired_too_and_an_unreadable_one_comes_back_as_its_error():
+    shop = Shop()
+    raw = {"id": "c1", "name": "issue_refund", "arguments": json.dumps(BAD)}
+    fixed = run_with_repair(
+        lambda errors, call: replace(call, arguments=GOOD), shop.registry, raw
+    )
+    assert fixed == (ToolResult(True, "refunded", call_id="c1"), 1)
+    partial = PartialCall("c1", "issue_refund", json.dumps(GOOD), closed=True)
+    for call in (partial, {**raw, "arguments": "{"}, None, 7):
+        result, repairs = run_with_repair(never, shop.registry, call)
+        assert (result.ok, repairs) == (False, 0)
+        assert "unreadable call" in result.error
+    assert len(shop.seen) == 1
+
+
 def test_repair_is_bounded_and_ends_with_the_last_failure():
     shop, asked = Shop(), []
 
@@ -857,6 +877,13 @@ def test_output_is_judged_by_the_same_check_as_arguments():
     assert str(caught.value) == "; ".join(ERRORS)
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, BoundaryError)
+
+
+def test_fences_may_repeat_a_value_and_must_not_contradict():
+    fences = '```json\n{"a": 1, "b": 2}\n```\nAgain:\n```json\n%s\n```'
+    assert list(coerce_output(fences % '{"b": 2, "a": 1}', {})) == ["a", "b"]
+    with pytest.raises(MalformedJSON, match="fences that hold different values"):
+        coerce_output(fences % '{"b": 2, "a": true}', {})
 
 
 def test_a_schema_that_cannot_be_enforced_comes_first():

@@ -102,6 +102,13 @@ NOW = datetime(2015, 10, 21, 7, 27, 30, tzinfo=UTC)
             },
             10.0,
         ),
+        ({"retry-after": "Wed Oct 21 07:28:00 2015"}, 30.0),
+        ({"retry-after": "Wednesday, 21-Oct-15 07:28:00 GMT"}, 30.0),
+        ({"retry-after": "Wed, 21 Oct 2015 09:28:00 +0200"}, 30.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00"}, 30.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT", "date": "soon"}, 30.0),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 +99999999999999"}, None),
+        ({"retry-after": "Wed, 21 Oct 99999999999999999999 07:28:00 GMT"}, None),
     ],
 )
 def test_b146_retry_after_in_every_form(headers, seconds):

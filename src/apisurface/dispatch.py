@@ -209,7 +209,7 @@ def dispatch(
 def run_with_repair(
     fixer_policy: Callable[[list[str], ToolCall], ToolCall],
     registry: ToolRegistry,
-    call: ToolCall,
+    call: ToolCall | dict[str, Any] | str,
     max_repairs: int = 2,
     *,
     authorize: Authorize | None = None,
@@ -219,36 +219,35 @@ def run_with_repair(
 ) -> tuple[ToolResult, int]:
     """Dispatch a call; while it is unknown or invalid, let a policy mend it, and try again.
 
-    Returns the result and how often the policy was asked: 0 when the first call is good, at
-    most `max_repairs`. `fixer_policy(errors, call)` gets all errors and a copy of the failed
-    call, and returns the next one, which keeps the first call's id and idempotency key. Only
-    what a model can mend goes to the policy: not a refusal, a function that failed or a result
-    in doubt. Ends early with the last result when the policy raises, returns no call, or one
-    that was tried before. Every call tried is appended to `attempts`, with its result.
-
-    Raises ValueError for a negative `max_repairs`.
+    Returns the result and how often the policy was asked: 0 when the first call, which may be
+    raw, is good or cannot be read, at most `max_repairs`. `fixer_policy(errors, call)` gets all
+    errors and a copy of the failed call, and returns the next one, which keeps the first call's
+    id and idempotency key. Only what a model can mend goes to the policy: not a refusal, a
+    function that failed or a result in doubt. Ends early with the last result when the policy
+    raises, returns no call, or one that was tried before. Every call tried is appended to
+    `attempts`, with its result. Raises ValueError for a negative `max_repairs`.
     """
     if max_repairs < 0:
         raise ValueError(f"max_repairs must not be negative, got {max_repairs}")
-    tried: list[ToolCall] = []
-    while True:
-        result = dispatch(registry, call, authorize=authorize, deadline=deadline, store=store)
-        tried.append(call)
+    asked, tried = _read(call), list[ToolCall]()
+    while isinstance(asked, ToolCall):
+        result = dispatch(registry, asked, authorize=authorize, deadline=deadline, store=store)
+        tried.append(asked)
         if attempts is not None:
-            attempts.append((copy.deepcopy(call), result))
-        known = registry.get(call.name) is not None
-        mendable = not result.ok and (not known or bool(_arguments_of(registry, call)[1]))
+            attempts.append((copy.deepcopy(asked), result))
+        known = registry.get(asked.name) is not None
+        mendable = not result.ok and (not known or bool(_arguments_of(registry, asked)[1]))
         if not mendable or len(tried) > max_repairs:
             return result, len(tried) - 1
         try:
-            fixed = fixer_policy(list(result.errors), copy.deepcopy(call))
-            call = replace(fixed, id=call.id, idempotency_key=call.idempotency_key)
-            again = repr(call) in map(repr, tried)  # true and 1 are equal and not the same
+            fixed = fixer_policy(list(result.errors), copy.deepcopy(asked))
+            asked = replace(asked, name=fixed.name, arguments=fixed.arguments)
+            if repr(asked) in map(repr, tried):  # true and 1 are equal and not the same
+                return result, len(tried)
         except Exception as error:
             logging.getLogger("apisurface").info("the fixer failed", exc_info=error)
             return result, len(tried)
-        if again:
-            return result, len(tried)
+    return asked, 0
 
 
 # cell: invalid-output

@@ -114,6 +114,16 @@ def _unencodable(value: Any, path: str, depth: int) -> str | None:
     return None if known else f"{path}: a {type(value).__name__} is not JSON"
 
 
+# cell: http-date
+def _http_date(text: str) -> datetime | None:
+    """Return a date in any of the forms HTTP has had; one that names no zone is in UTC."""
+    try:
+        when = parsedate_to_datetime(text)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
 # cell: retry-after
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Return the seconds a server asks to wait, from any of three forms, or None.
@@ -130,12 +140,9 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
             continue
         if math.isfinite(seconds):
             return max(0.0, seconds)
-    try:
-        until = parsedate_to_datetime(headers.get("retry-after", ""))
-        sent = parsedate_to_datetime(headers["date"]) if "date" in headers else now
-        return max(0.0, (until - (sent or datetime.now(UTC))).total_seconds())
-    except (TypeError, ValueError):
-        return None
+    until = _http_date(headers.get("retry-after", ""))
+    sent = _http_date(headers.get("date", "")) or now or datetime.now(UTC)
+    return max(0.0, (until - sent).total_seconds()) if until else None
 
 
 # cell: redact-url
