@@ -62,20 +62,19 @@ CANARY := tests/tools/test_canary.py
 UNIT := tests --ignore=tests/pages --ignore=tests/live --ignore=tests/judges --ignore=$(CANARY)
 
 test: .venv/.stamp  ## Lint, types, gates, nbval, unit and property tests, strict build
-	$(STEP) 1/13 lint . -- $(BIN)/ruff check
-	$(STEP) 2/13 style . -- bash -c "$(BIN)/ruff format --check && $(PY) -m tools.style --check"
-	$(STEP) 3/13 types src -- $(BIN)/mypy
-	$(STEP) 4/13 silence .ci tests book -- $(PY) -m tools.silence
-	$(STEP) 5/13 save src book -- $(PY) -m tools.save --check
-	$(STEP) 6/13 cells book -- $(PY) -m tools.cells
-	$(STEP) 7/13 prose book src -- $(PY) -m tools.prose
-	$(STEP) 8/13 nbval book src -- $(PY) -m tools.nbval
-	$(STEP) 9/13 outputs book src -- $(PY) -m tools.outputs
-	$(STEP) 10/13 standalone book src README.md LICENSE -- $(PY) -m tools.standalone
-	$(STEP) 11/13 tests . -- $(PY) -m pytest $(UNIT) -q -n 2 --dist worksteal
-	$(STEP) 12/13 canaries tests/tools tests/conftest.py book/_ext book/_config.yml \
+	$(STEP) 1/12 lint . -- $(BIN)/ruff check
+	$(STEP) 2/12 style . -- bash -c "$(BIN)/ruff format --check && $(PY) -m tools.style --check"
+	$(STEP) 3/12 types src -- $(BIN)/mypy
+	$(STEP) 4/12 silence .ci tests book -- $(PY) -m tools.silence
+	$(STEP) 5/12 save src book -- $(PY) -m tools.save --check
+	$(STEP) 6/12 cells book -- $(PY) -m tools.cells
+	$(STEP) 7/12 prose book src -- $(PY) -m tools.prose
+	$(STEP) 8/12 nbval book src -- $(PY) -m tools.nbval
+	$(STEP) 9/12 outputs book src README.md LICENSE -- $(PY) -m tools.outputs
+	$(STEP) 10/12 tests . -- $(PY) -m pytest $(UNIT) -q -n 2 --dist worksteal
+	$(STEP) 11/12 canaries tests/tools tests/conftest.py book/_ext book/_config.yml \
 	  -- $(PY) -m pytest $(CANARY) -q -n 2 --dist worksteal
-	$(STEP) 13/13 build book src -- $(PY) -m tools.build --strict
+	$(STEP) 12/12 build book src -- $(PY) -m tools.build --strict
 	@echo "==> all passed"
 
 format: .venv/.stamp  ## Format the Python files and the notebooks' code cells

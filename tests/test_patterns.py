@@ -32,6 +32,7 @@ from apisurface.patterns import (
 )
 
 NOTHING = Chars(())
+TOO_MUCH = 10**9
 PLAIN = trees(looks=False)
 ANNOYING = TEXTS | st.builds(
     lambda piece, times, end: piece * times + end,
@@ -185,24 +186,40 @@ def test_which_patterns_may_be_given_to_re(pattern: str, harmless: bool) -> None
     assert _harmless(parse_pattern(pattern)) is harmless
 
 
-def test_the_price_of_parts() -> None:
-    def price(pattern: str, length: int = 10) -> tuple[int, int]:
-        return _price(parse_pattern(pattern), NOTHING, length)
-
-    assert price("a") == (1, 1)
-    assert price("ab") == (1, 3)
-    assert price("(a|b)c")[0] == 1
-    assert price("(a|ab)c")[0] == 2
-    assert price("(a|ab){2}c")[0] > 10**8
-    assert price("a*b")[0] == 1
-    assert price("a*a")[0] == 11
-    assert price("a{2,5}a")[0] == 4
-    assert price("a{2}a")[0] == 1
-    assert price("(a*a){1}")[0] == 11
-    assert price("a{1,900000000}a")[0] == 10
-    assert price("a{20,900000000}a")[0] == 1
-    assert price("a{900000000}b") == (1, 13)
-    assert price("(?=a)") == (10**9, 10**9)
+@pytest.mark.parametrize(
+    ("pattern", "ways", "steps"),
+    [
+        ("a", 1, 1),
+        ("^a$", 1, 4),
+        ("ab", 1, 3),
+        ("(a|b)c", 1, 5),
+        ("(a|ab)c", 2, 9),
+        ("(?:[a-c]|[b-d])e", 2, 7),
+        ("(?:[a-c]|[c-d])e", 2, 7),
+        ("a?|b?", 2, 5),
+        ("(a?|b?)c", 2, 9),
+        ("(a|ab){2}c", TOO_MUCH, TOO_MUCH),
+        ("a*", 1, 11),
+        ("a*b", 1, 13),
+        ("a*a", 11, 33),
+        ("a{0}", 1, 1),
+        ("a{2}a", 1, 5),
+        ("a{2,5}a", 4, 14),
+        ("(ab){3}", 1, 10),
+        ("(ab){2,3}", 1, 10),
+        ("(ab){20}", 1, 33),  # more turns than the text has room for
+        ("(abc)*d", 1, 46),
+        ("(a|b){4}", 1, 13),
+        ("(a*a){1}", 11, 34),
+        ("(a*a){2}", TOO_MUCH, TOO_MUCH),
+        ("a{1,900000000}a", 10, 31),
+        ("a{20,900000000}a", 1, 13),
+        ("a{900000000}b", 1, 13),
+        ("(?=a)", TOO_MUCH, TOO_MUCH),
+    ],
+)
+def test_the_price_of_parts_in_a_text_of_ten(pattern: str, ways: int, steps: int) -> None:
+    assert _price(parse_pattern(pattern), NOTHING, 10) == (ways, steps)
 
 
 # --- bounds ------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Speed as a ratio against a named peer in the same run: `make bench`.
 
-Each line times ours and the peer on the same input, the best of several turns each, and then
-ours on twice the input: work that is linear takes about twice as long. Nothing is asserted; a
-busy machine makes all of it slower and leaves the ratios.
+Each line times ours, the peer on the same input, and ours on twice the input, which takes about
+twice as long where the work is linear. They take turns. Nothing is asserted; a busy machine
+makes all of it slower and leaves the ratios.
 """
 
 from __future__ import annotations
@@ -364,24 +364,30 @@ RACES = [
 ]
 
 
-def best(work: Work) -> float:
-    """Return the seconds of one run: the best of five turns of about a tenth of a second."""
-    timer = timeit.Timer(work)
-    number = max(1, int(0.1 / max(timer.timeit(1), 1e-6)))
-    return min(timer.repeat(5, number)) / number
+def best(*works: Work) -> list[float]:
+    """Return the seconds of one run of each: the best of nine turns of a twentieth of a second.
+
+    They take turns, so that a slow moment of the machine meets all of them.
+    """
+    timers = [timeit.Timer(work) for work in works]
+    numbers = [max(1, int(0.05 / max(min(timer.repeat(3, 1)), 1e-7))) for timer in timers]
+    turns = [
+        [timer.timeit(number) / number for timer, number in zip(timers, numbers, strict=True)]
+        for _ in range(9)
+    ]
+    return list(map(min, zip(*turns, strict=True)))
 
 
 def main() -> None:
     """Run every race and print its ratio and growth."""
     print(f"{'ours':38} {'ms':>8}  {'ratio':>7}  {'2n/n':>5}  peer")
     for race in RACES:
-        ours, theirs = best(race.ours(race.size)), best(race.theirs(race.size))
-        growth = best(race.ours(2 * race.size)) / ours
+        works = race.ours(race.size), race.theirs(race.size), race.ours(2 * race.size)
+        ours, theirs, twice = best(*works)
         ratio = ours / theirs
-        shown = f"{ratio:.1f}x" if ratio >= 0.1 else f"1/{1 / ratio:.0f}"
-        line = f"{race.name:38} {ours * 1e3:8.3f}  {shown:>7}  {growth:5.2f}"
-        line = f"{race.name:38} {ours * 1e3:8.3f}  {ours / theirs:6.3g}x  {growth:5.2f}"
-        print(f"{line}  {race.peer}", flush=True)
+        shown = f"{ratio:.3g}x" if ratio >= 0.1 else f"1/{1 / ratio:.0f}"
+        line = f"{race.name:38} {ours * 1e3:8.3f}  {shown:>7}  {twice / ours:5.2f}  {race.peer}"
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

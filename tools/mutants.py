@@ -26,8 +26,8 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 
 from tools.notebooks import ROOT, chapters
+from tools.outputs import check_notebook
 from tools.run import two_at_a_time
-from tools.standalone import check_notebook
 
 PACKAGE = ROOT / "src/apisurface"
 PATIENCE = 300  # seconds for one mutant's tests on a busy machine

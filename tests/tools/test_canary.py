@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests.tools import small_book
-from tools import cells, outputs, prose, run, save, silence, standalone, style
+from tools import cells, outputs, prose, run, save, silence, style
 
 READING = {
     "style": (style.main, "--check"),
@@ -28,7 +28,7 @@ READING = {
     "save": (save.main, "--check"),
     "silence": (silence.main,),
 }
-EXECUTING = {"nbval", "outputs", "standalone"}
+EXECUTING = {"nbval", "outputs"}
 GATES = [*READING, *sorted(EXECUTING), "build"]
 RESOLVED = re.compile(r"\]\([^)]*\)|\{\w+\}`[^`]*`|```.*?```", re.S)
 OTHER_MACHINE = "192.0.2.1"  # TEST-NET-1: nobody answers there
@@ -68,8 +68,7 @@ def red(root: Path, healthy: Path, executed: bool = False) -> set[str]:
     chapter = root / "book/coins.ipynb"
     if executed:
         found |= {"nbval"} if command("nbval", root) else set()
-        found |= {"outputs"} if outputs.check_notebook(chapter) else set()
-        found |= {"standalone"} if standalone.check_notebook(chapter, root / "src") else set()
+        found |= {"outputs"} if outputs.check_notebook(chapter, root / "src") else set()
     if links_of(root) != links_of(healthy):
         found |= {"build"} if command("build", root) else set()
     return found
@@ -110,33 +109,33 @@ def breaks(*gates: str) -> Callable[[Change], Change]:
     return note
 
 
-@breaks("nbval", "outputs", "standalone")
+@breaks("nbval", "outputs")
 def cell_that_raises(cells: Cells) -> None:
     cells["silent"].source = "total = count([1, 2]) + unknown"
 
 
-@breaks("nbval", "outputs", "standalone")
+@breaks("nbval", "outputs")
 def output_that_is_not_what_the_cell_prints(cells: Cells) -> None:
     cells["counted"].outputs[0].text = "200 cents in all!\n"
 
 
-@breaks("nbval", "outputs", "standalone")
+@breaks("nbval", "outputs")
 def output_that_is_missing(cells: Cells) -> None:
     cells["silent"].source = "total = count([1, 2])\nprint(total)"
 
 
-@breaks("nbval", "outputs", "standalone")
+@breaks("nbval", "outputs")
 def error_demo_that_no_longer_fails(cells: Cells) -> None:
     cells["refused"].source = "len([count]);"
 
 
-@breaks("nbval", "outputs", "standalone")
+@breaks("nbval", "outputs")
 def output_of_a_drawing(cells: Cells) -> None:
     data = cells["fig-coins"].outputs[0].data
     data["image/svg+xml"] = data["image/svg+xml"].replace("</svg>", "<g/></svg>")
 
 
-@breaks("outputs", "standalone")
+@breaks("outputs")
 def bitmap(cells: Cells) -> None:
     data = cells["fig-coins"].outputs[0].data
     raw = bytearray(base64.b64decode(data["image/png"]))
@@ -149,12 +148,12 @@ def traceback_of_another_cell(cells: Cells) -> None:
     cells["refused"].outputs[0].traceback[-1] += " (of yesterday)"
 
 
-@breaks("cells", "outputs", "standalone")
+@breaks("cells", "outputs")
 def silent_cell_that_was_never_run(cells: Cells) -> None:
     cells["silent"].execution_count = None
 
 
-@breaks("cells", "outputs", "standalone")
+@breaks("cells", "outputs")
 def execution_out_of_order(cells: Cells) -> None:
     first, second = cells["silent"], cells["counted"]
     first.execution_count, second.execution_count = (
@@ -163,7 +162,7 @@ def execution_out_of_order(cells: Cells) -> None:
     )
 
 
-@breaks("nbval", "outputs", "standalone")
+@breaks("nbval", "outputs")
 def network_call_that_swallows_its_error(cells: Cells) -> None:
     cells["silent"].source = (
         "import socket\n\ntry:\n"
@@ -256,7 +255,7 @@ def test_a_module_edited_by_hand(project: Path, healthy: Path) -> None:
     module.write_text(
         module.read_text("utf-8").replace("sum(coins)", "sum(coins) + 1"), "utf-8"
     )
-    assert red(project, healthy, executed=True) == {"save", "standalone"}
+    assert red(project, healthy, executed=True) == {"save", "outputs"}
 
 
 def test_a_number_on_a_page_without_code(project: Path, healthy: Path) -> None:

@@ -90,7 +90,7 @@ def test_canary_verdicts_are_asked_for_with_the_outputs(tmp_path: Path) -> None:
     notebook.cells[1].source = AFTER_THE_FACT
     path.parent.mkdir()
     notebooks.write(path, execute(notebook, path.parent))
-    (finding,) = outputs.check_notebook(path)
+    (finding,) = outputs.check_notebook(path, notebooks.ROOT / "src")
     assert finding.what == "mistake 'none' is answered right, as None"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import build, cells, notebooks, outputs, prose, save, standalone
+from tools import build, cells, notebooks, outputs, prose, save
 
 TEMPLATE = notebooks.ROOT / "tools/template.ipynb"
 TOC = """\
@@ -53,11 +53,7 @@ def test_cells_and_prose(root: Path) -> None:
 
 
 def test_outputs_and_exercises(root: Path) -> None:
-    assert outputs.check_notebook(chapter(root)) == []
-
-
-def test_standalone(root: Path) -> None:
-    assert standalone.check_notebook(chapter(root), root / "src") == []
+    assert outputs.check_notebook(chapter(root), root / "src") == []
 
 
 def test_strict_build(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
