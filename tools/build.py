@@ -31,6 +31,7 @@ SHARED = (
     "_toc.yml",
     "_ext/*.py",
     "_ext/templates/*.html",
+    "_static/**/*.*",
     "glossary.md",
     "references.bib",
 )

@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, sync_playwright
 
-DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+DESK, LAPTOP = {"width": 1440, "height": 900}, {"width": 1200, "height": 800}
+PHONE = {"width": 390, "height": 844}
 LOCAL = ("file:", "data:", "blob:")
 PATIENCE = 60_000  # ms; a page takes one or two seconds, a busy machine many more
 
@@ -98,6 +99,11 @@ OVERFLOW = """() => {
         if (!parent) complaints.push(`${element.localName}.${element.className} is cut off`);
     }
     return complaints.slice(0, 5);
+}"""
+WIDE_CODE = """() => {
+    const blocks = [...document.querySelectorAll('article .cell_input pre')];
+    return blocks.filter(block => block.scrollWidth > block.clientWidth + 1
+    ).map(block => block.textContent.slice(0, 80));
 }"""
 HIDDEN_CODE = """() => {
     const blocks = [...document.querySelectorAll('article .cell_input pre')];
@@ -231,6 +237,10 @@ def visit(browser: Browser, path: Path) -> dict[str, list[str]]:
         found["fits a telephone"] = page.evaluate(OVERFLOW)
         found["axe-core finds nothing"] += axe(page, rules=REST)
 
+        page.set_viewport_size(LAPTOP)
+        page.wait_for_timeout(200)
+        found["code fits a laptop"] = page.evaluate(WIDE_CODE)
+
         page.set_viewport_size(DESK)
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
@@ -256,6 +266,7 @@ CHECKS = [
     "figures have a number, a caption and a text alternative",
     "links lead somewhere",
     "fits a telephone",
+    "code fits a laptop",
     "legible in light",
     "legible in dark",
     "axe-core finds nothing",

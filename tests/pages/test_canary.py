@@ -17,6 +17,10 @@ BREAKS = {
     ),
     "links lead somewhere": '<p><a href="glossary.html#nowhere">a term</a></p>',
     "fits a telephone": '<div style="width: 500px">wide</div>',
+    "code fits a laptop": (
+        '<div class="cell_input"><pre tabindex="0" style="overflow-x: auto">'
+        f"{'much too long ' * 9}</pre></div>"
+    ),
     "legible in light": (
         "<style>html[data-theme=light] .faint { color: #ddd }</style><p class=faint>faint</p>"
     ),

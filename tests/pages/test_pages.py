@@ -34,6 +34,22 @@ def test_without_javascript_the_page_can_be_read(page_path, browser):
         assert page.evaluate(checks.DRAWN) == []
 
 
+@pytest.mark.parametrize(("width", "button"), [(1000, True), (1280, True), (1360, False)])
+def test_the_contents_of_a_page_are_beside_it_or_behind_a_button(width, button, site, browser):
+    size = {"width": width, "height": 800}
+    with browser.new_context(viewport=size, offline=True) as context:
+        page = context.new_page()
+        page.goto((site / "wire.html").as_uri())
+        toggle, entry = (
+            page.locator(".bd-header-article .secondary-toggle"),
+            page.locator(".bd-sidebar-secondary .toc-entry a"),
+        )
+        assert (toggle.is_visible(), entry.first.is_visible()) == (button, not button)
+        if button:
+            toggle.click()
+            entry.first.wait_for(state="visible")
+
+
 def test_every_check_is_made(site, findings):
     assert sorted(findings(site / "glossary.html")) == sorted(checks.CHECKS)
 

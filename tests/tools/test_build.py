@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tools import notebooks
+from tools.build import structure
 
 ROOT = Path(__file__).resolve().parents[2]
 TOC = """format: jb-book
@@ -133,6 +134,16 @@ def test_a_small_book(root):
         for kind, complaint in COMPLAINTS.items():
             assert complaint in result.stderr, f"{attempt}: {kind}\n{result.stderr}"
         assert "The book was not built" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["_static/book.css", "_ext/mermaid_svg.py", "_toc.yml"])
+def test_what_all_pages_share_makes_them_all_again(name, tmp_path):
+    book = tmp_path / "book"
+    shutil.copytree(ROOT / "book", book, ignore=shutil.ignore_patterns("_build"))
+    before = structure(book)
+    with (book / name).open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert structure(book) != before
 
 
 def test_the_settings_fetch_nothing():
