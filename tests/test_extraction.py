@@ -19,6 +19,7 @@ from apisurface.extraction import (
     OutputTruncated,
     StructuredOutputFailed,
     extract,
+    library_check,
 )
 from apisurface.levels import REFUND_SCHEMA, schema_response_format
 from apisurface.objects import parse_object
@@ -374,3 +375,60 @@ def test_no_script_gets_an_unaccepted_value_out_or_a_request_twice(
     sent = [json.dumps(request) for request in model.requests]
     assert len(set(sent)) == len(sent) <= max_attempts
     assert all(len(request["messages"]) in (1, 3) for request in model.requests)
+
+
+# --- the library's keywords, as ECMA-262 and the decimal text have them -------------
+
+
+def test_b110_a_line_break_behind_an_id_is_refused_here_too() -> None:
+    invoke = Recorder(turn(compact(GOOD | {"ticket_id": "T-011\n"})), turn(compact(GOOD)))
+    assert extract(invoke, ASK, REFUND_SCHEMA).attempts == 2
+
+
+@pytest.mark.parametrize("keyword", ["pattern", "patternProperties", "additionalProperties"])
+def test_no_text_of_a_model_makes_a_pattern_hang(keyword: str) -> None:
+    hostile, text = "^(a+)+$", "a" * 5_000 + "!"
+    schema = {
+        "pattern": {"properties": {"x": {"pattern": hostile}}},
+        "patternProperties": {"patternProperties": {hostile: False}},
+        "additionalProperties": {
+            "patternProperties": {hostile: True},
+            "additionalProperties": False,
+        },
+    }[keyword]
+    value = {"x": text} if keyword == "pattern" else {text: 1}
+    assert len(library_check(schema)(value)) == (keyword != "patternProperties")
+
+
+def test_named_properties_patterns_and_the_rest_are_told_apart() -> None:
+    check = library_check(
+        {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "properties": {"id": {}, "child": {"$ref": "#"}},
+            "patternProperties": {"^S_": {"type": "string"}, "^N_[a-z]$": {"type": "number"}},
+            "additionalProperties": False,
+        }
+    )
+    assert check({"id": 1, "S_a": "a", "N_b": 1}) == []
+    assert check({"S_a": 1}) == ["S_a: 1 is not of type 'string'"]
+    unexpected = "Additional properties are not allowed ({!r} was unexpected)"
+    assert check({"x": 1}) == [f"<root>: {unexpected.format('x')}"]
+    assert check({"child": {"N_b\n": 1}}) == [f"child: {unexpected.format('N_b' + chr(10))}"]
+    assert check([]) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "step", "fits"),
+    [(19.99, 0.01, True), (0.3, 0.1, True), (10**400, 0.5, True), (1e308, 0.5, True)]
+    + [(10**400 + 1, 2, False), (0.35, 0.1, False), (True, 2, True), ("x", 2, True)],
+)
+def test_b109_a_multiple_is_judged_on_the_decimal_text(
+    value: Any, step: Any, fits: bool
+) -> None:
+    assert (library_check({"multipleOf": step})(value) == []) is fits
+
+
+def test_a_pattern_that_cannot_be_used_is_the_callers_mistake() -> None:
+    for schema in ({"pattern": "("}, {"$defs": {"a": {"patternProperties": {"(": {}}}}}):
+        with pytest.raises(ValueError, match="invalid schema"):
+            extract(Recorder(turn("{}")), ASK, schema)

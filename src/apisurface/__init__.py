@@ -80,6 +80,7 @@ from apisurface.extraction import (
     OutputTruncated,
     StructuredOutputFailed,
     extract,
+    library_check,
 )
 from apisurface.failures import Failure, as_text, by_word, judge_response
 from apisurface.idempotency import Claim, MemoryStore, SQLiteStore, Store, fingerprint
@@ -334,6 +335,7 @@ __all__ = [
     "iter_sse",
     "joined",
     "judge_response",
+    "library_check",
     "loads_strict",
     "make_tickets",
     "mask_divergence",

@@ -14,17 +14,22 @@ Not here: sending again after a network error (`errors` says which may be).
 
 import copy
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, cast
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
+from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.validators import extend
 
+from apisurface.ecma import UnsupportedPattern
 from apisurface.levels import schema_response_format
 from apisurface.objects import parse_object
 from apisurface.parsing import MalformedJSON
+from apisurface.patterns import compile_pattern
 from apisurface.transport import BoundaryError
+from apisurface.values import is_multiple
 
 
 # cell: structured-output-failed
@@ -93,6 +98,56 @@ def _text_of(message: dict[str, Any]) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+# cell: pattern-keyword
+def _pattern(validator: Any, pattern: str, value: object, _: object) -> Iterator[Any]:
+    """Judge `pattern` as ECMA-262 has it, in bounded time."""
+    if isinstance(value, str) and not compile_pattern(pattern)(value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+# cell: pattern-properties-keyword
+def _pattern_properties(
+    validator: Any, patterns: dict[str, Any], value: object, _: object
+) -> Iterator[Any]:
+    """Judge each property whose name matches by the schema for such names."""
+    for name, part in value.items() if isinstance(value, dict) else ():
+        for pattern, schema in patterns.items():
+            if compile_pattern(pattern)(name):
+                yield from validator.descend(part, schema, path=name, schema_path=pattern)
+
+
+# cell: additional-properties-keyword
+def _additional_properties(
+    validator: Any, rule: Any, value: object, schema: dict[str, Any]
+) -> Iterator[Any]:
+    """Let the library judge the properties that no pattern matches."""
+    if isinstance(value, dict) and (patterns := schema.get("patternProperties")):
+        matches = [compile_pattern(pattern) for pattern in patterns]
+        value = {name: value[name] for name in value if not any(m(name) for m in matches)}
+        schema = {key: schema[key] for key in schema if key != "patternProperties"}
+    judge = Draft202012Validator.VALIDATORS["additionalProperties"]
+    yield from judge(validator, rule, value, schema) or ()
+
+
+# cell: multiple-of-keyword
+def _multiple_of(validator: Any, step: Any, value: Any, _: object) -> Iterator[Any]:
+    """Judge `multipleOf` by the decimal numbers that were written."""
+    if validator.is_type(value, "number") and not is_multiple(value, Fraction(str(step))):
+        yield ValidationError(f"{value!r} is not a multiple of {step!r}")
+
+
+# cell: library
+_LIBRARY = cast(Any, extend)(
+    Draft202012Validator,
+    {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+        "multipleOf": _multiple_of,
+    },
+)
+
+
 # cell: path
 def _path(parts: Iterable[str | int]) -> str:
     """Write a place in a value as `items[0].sku`; the top is `<root>`."""
@@ -115,9 +170,9 @@ def _short(text: str, limit: int = 400) -> str:
     return f"{text[: limit // 2]} … {text[-limit // 2 :]}"
 
 
-# cell: assert-references
-def _assert_references(schema: dict[str, Any]) -> None:
-    """Raise ValueError when a reference leads nowhere or out of the document."""
+# cell: assert-sound
+def _assert_sound(schema: dict[str, Any]) -> None:
+    """Raise ValueError for a reference that leads nowhere and a pattern that cannot be used."""
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY
 
@@ -125,23 +180,35 @@ def _assert_references(schema: dict[str, Any]) -> None:
     todo = [(root, EMPTY_REGISTRY.resolver_with_root(root))]
     while todo:
         part, resolver = todo.pop()
-        for keyword in ("$ref", "$dynamicRef"):
-            if isinstance(part.contents, dict) and keyword in part.contents:
-                try:
-                    resolver.lookup(part.contents[keyword])
-                except Unresolvable as error:
-                    why = f"invalid schema: reference {error.ref!r} leads nowhere"
-                    raise ValueError(why) from error
+        found = part.contents if isinstance(part.contents, dict) else {}
+        try:
+            for keyword in ("$ref", "$dynamicRef"):
+                if keyword in found:
+                    resolver.lookup(found[keyword])
+            for pattern in (*found.get("patternProperties", ()), found.get("pattern", "")):
+                compile_pattern(pattern)
+        except Unresolvable as error:
+            why = f"invalid schema: reference {error.ref!r} leads nowhere"
+            raise ValueError(why) from error
+        except UnsupportedPattern as error:
+            raise ValueError(f"invalid schema: {error}") from error
         todo += [(sub, resolver.in_subresource(sub)) for sub in part.subresources()]
 
 
 # cell: checker
-def _checker(schema: dict[str, Any]) -> Callable[[object], list[str]]:
-    """Return a function that lists all violations as `path: message`; nothing is fetched."""
+def library_check(schema: dict[str, Any]) -> Callable[[object], list[str]]:
+    """Return a function that lists all violations as `path: message`; nothing is fetched.
+
+    The judge is `jsonschema` for Draft 2020-12, whatever `$schema` says, with patterns as
+    ECMA-262 has them and multiples of the decimal number that was written. The path of the
+    whole value is `<root>`. Raises ValueError for a schema that is none, a reference that leads
+    nowhere or onto itself, and a pattern that `compile_pattern` refuses.
+    """
     try:
         Draft202012Validator.check_schema(schema)
-        _assert_references(schema)
-        validator = Draft202012Validator(schema)
+        _assert_sound(schema)
+        # At `$schema` the library would go back to its own keywords.
+        validator = _LIBRARY({key: schema[key] for key in schema if key != "$schema"})
         validator.is_valid({})  # a reference that circles onto itself shows on any value
     except SchemaError as error:
         raise ValueError(f"invalid schema at {_path(error.path)}: {error.message}") from error
@@ -203,7 +270,7 @@ def extract(
 
     Each attempt is one call `invoke(transcript, response_format=...)` that answers like `chat`;
     bind the rest with `functools.partial`. An answer is accepted when `parse_object` reads it,
-    `Draft202012Validator` finds nothing and `semantic_check`, given a copy, returns None. After
+    `library_check` finds nothing and `semantic_check`, given a copy, returns None. After
     a complaint the next request is the original messages, the candidate as an assistant turn
     and one user turn that names all that failed: it does not grow, and since a candidate that
     was rejected before ends the loop, no request is ever sent twice.
@@ -219,7 +286,7 @@ def extract(
     if max_attempts < 1:
         raise ValueError(f"max_attempts must be at least 1, not {max_attempts}")
     block = schema_response_format(name, schema)
-    violations = _checker(copy.deepcopy(schema))
+    violations = library_check(copy.deepcopy(schema))
     request = original = copy.deepcopy([dict(message) for message in messages])
     rejected: dict[str, str] = {}
     attempt, tokens, candidate, complaint = 0, 0, "", None
