@@ -280,8 +280,8 @@ def extract(
 
     Raises `OutputTruncated` after a `length` finish and `OutputRefused` after a refusal, both
     unrepaired; `StructuredOutputFailed` when the attempts are used up or a candidate comes back
-    unchanged; `ValueError` before any call for an invalid schema, a reference that leads
-    nowhere, an unusable name or `max_attempts` below 1.
+    unchanged; `ValueError` before any call for a schema that `library_check` refuses, an
+    unusable name or `max_attempts` below 1.
     """
     if max_attempts < 1:
         raise ValueError(f"max_attempts must be at least 1, not {max_attempts}")
